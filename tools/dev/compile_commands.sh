@@ -20,6 +20,7 @@ import sys
 actions_path, execution_root = sys.argv[1:]
 # Flags that clang does not know.
 gcc_only = {'-fno-canonical-system-headers', '-Wno-free-nonheap-object',
+            '-Wno-error=maybe-uninitialized',
             '-Wunused-but-set-parameter'}
 commands = {}
 with open(actions_path, encoding='utf-8') as file:
