@@ -20,10 +20,19 @@ import xml.etree.ElementTree
 def last_results(events_path):
   """Maps (label, run, shard) to (status, path of test.xml or None)."""
   results = {}
+  tests = set()
   with open(events_path, encoding='utf-8') as events:
     for line in events:
       event = json.loads(line)
-      key = event.get('id', {}).get('testResult')
+      event_id = event.get('id', {})
+      # A test that did not build has no result, only a target that failed.
+      if 'testSize' in event.get('configured', {}):
+        tests.add(event_id['targetConfigured']['label'])
+      if 'targetCompleted' in event_id:
+        label = event_id['targetCompleted']['label']
+        if label in tests and not event.get('completed', {}).get('success'):
+          results[label, 1, 1] = ('FAILED TO BUILD', None)
+      key = event_id.get('testResult')
       if key is None or 'testResult' not in event:
         continue
       result = event['testResult']
@@ -68,7 +77,8 @@ def cases(path):
 def main():
   earlier_status = int(sys.argv[2]) if len(sys.argv) > 2 else 0
   counts = collections.Counter()
-  for (label, _, _), (status, path) in sorted(last_results(sys.argv[1]).items()):
+  results = sorted(last_results(sys.argv[1]).items())
+  for (label, _, _), (status, path) in results:
     failed_here = 0
     for name, outcome, message in cases(path):
       counts[outcome] += 1
@@ -77,7 +87,7 @@ def main():
         print(f'FAILED: {label} {name}')
       elif outcome == 'skipped':
         print(f'skipped: {label} {name}: {message}')
-    # A test that crashed or timed out has no failed case of its own.
+    # A test that timed out may have no failed case of its own.
     if status != 'PASSED' and failed_here == 0:
       counts['failed'] += 1
       print(f'{status}: {label}')
