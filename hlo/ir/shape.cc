@@ -114,6 +114,7 @@ Shape Shape::Buffer(Shape content) {
 }
 
 void Shape::set_dynamic_dim(int64_t i, bool dynamic) {
+  if (i >= 64 || dims_[i] == kUnbounded) return;
   uint64_t bit = uint64_t{1} << i;
   dynamic_mask_ = dynamic ? (dynamic_mask_ | bit) : (dynamic_mask_ & ~bit);
 }

@@ -80,12 +80,17 @@ class Shape {
   int64_t rank() const { return static_cast<int64_t>(dims_.size()); }
   absl::Span<const int64_t> dims() const { return dims_; }
   int64_t dim(int64_t i) const { return dims_[i]; }
-  void set_dim(int64_t i, int64_t size) { dims_[i] = size; }
+  // An unbounded dimension is dynamic by its size; it has no mask bit.
+  void set_dim(int64_t i, int64_t size) {
+    if (size == kUnbounded) set_dynamic_dim(i, false);
+    dims_[i] = size;
+  }
   void set_type(ElementType type) { type_ = type; }
   // Bounded (`<=8`) or unbounded (`?`).
   bool IsDynamicDim(int64_t i) const {
-    return dims_[i] == kUnbounded || ((dynamic_mask_ >> i) & 1) != 0;
+    return dims_[i] == kUnbounded || (i < 64 && ((dynamic_mask_ >> i) & 1) != 0);
   }
+  // Bounded dynamic; ignored for unbounded dimensions and beyond rank 64.
   void set_dynamic_dim(int64_t i, bool dynamic);
   bool IsStatic() const;  // recursively: no dynamic dimension
 
