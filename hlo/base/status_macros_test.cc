@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-absl::Status Passes(absl::Status status, bool* went_on) {
+absl::Status Passes(const absl::Status& status, bool* went_on) {
   RIDGE_RETURN_IF_ERROR(status);
   *went_on = true;
   return absl::OkStatus();
