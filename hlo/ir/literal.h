@@ -33,6 +33,8 @@ class Literal {
   const uint8_t* bytes() const { return data_ ? data_->data() : nullptr; }
   uint8_t* mutable_bytes();
   size_t byte_size() const { return data_ ? data_->size() : 0; }
+  // No other literal shares the data: mutable_bytes() will not copy.
+  bool unique() const { return data_ != nullptr && data_.use_count() == 1; }
   template <typename T>
   absl::Span<const T> data() const {
     return {reinterpret_cast<const T*>(bytes()), byte_size() / sizeof(T)};
