@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "backends/kernel/gemm.h"
 #include "backends/kernel/kernel.h"
 #include "fusion/plan.h"
 #include "hlo/ir/module.h"
@@ -44,22 +45,6 @@ enum class StepKind : uint8_t {
   kCopy,     // input 0 to output 0, same bytes
   kWhile,
   kConditional,
-};
-
-// A dot in the form libraries take: for each batch, D[m,n] = A[m,k] B[k,n],
-// with an epilogue. Operands are physical matrices; `transpose_*` says that
-// the stored matrix is [k,m] (or [n,k]).
-struct GemmStep {
-  int64_t batch = 1, m = 0, n = 0, k = 0;
-  bool transpose_a = false;
-  bool transpose_b = false;
-  ElementType a_type, b_type, d_type;
-  enum class Activation : uint8_t { kNone, kRelu, kGeluTanh };
-  Activation activation = Activation::kNone;
-  double alpha = 1;
-  double beta = 0;        // times matrix C, which then is an input
-  bool has_bias = false;  // vector over n
-  Precision precision = Precision::kDefault;
 };
 
 struct Step {

@@ -1,0 +1,513 @@
+#include "backends/runtime/program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "fusion/memory_plan.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge {
+namespace {
+
+constexpr int64_t kArenaAlignment = 256;
+
+std::string Where(const Instruction& i) {
+  std::string file = i.module()->source_file();
+  return absl::StrCat(file.empty() ? "" : absl::StrCat(file, ":"),
+                      i.location().line, ": ", Name(i.opcode()), " %",
+                      std::string(i.name()));
+}
+
+// What can never run on one device, whatever the back end.
+absl::Status CheckRunnable(const Module& module) {
+  for (const Computation* c : module.computations()) {
+    for (const Instruction* i : c->instructions()) {
+      OpClass op_class = Info(i->opcode()).op_class;
+      if (op_class == OpClass::kCollective) {
+        return absl::UnimplementedError(absl::StrCat(
+            Where(*i),
+            ": a collective needs more than one device; the module "
+            "can be planned and priced, not run"));
+      }
+      if (op_class == OpClass::kHost) {
+        return absl::UnimplementedError(absl::StrCat(
+            Where(*i), ": host transfers have no host program to talk to"));
+      }
+      if (!i->shape().IsStatic()) {
+        return absl::UnimplementedError(
+            absl::StrCat(Where(*i), ": dynamic shape ", i->shape().ToString(),
+                         " cannot be allocated"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// When each temporary is first written and last touched, in steps counted
+// through nested bodies.
+struct Lifetime {
+  int64_t first = -1;
+  int64_t last = -1;
+};
+
+class Lowering {
+ public:
+  Lowering(const Module& module, const Plan& plan, Program* program)
+      : program_(program) {
+    program_->module = &module;
+    for (const ComputationPlan& c : plan.computations) {
+      plans_[c.computation] = &c;
+    }
+  }
+
+  absl::Status Run() {
+    const Computation& entry = *program_->module->entry();
+    std::vector<BufferId> parameters;
+    for (const Instruction* p : entry.parameters()) {
+      ForEachLeaf(p->shape(), [&](const Shape& leaf, const ShapeIndex&) {
+        BufferId b = NewBuffer(BufferKind::kParameter, leaf, p->name());
+        program_->buffers[b].parameter_leaf =
+            static_cast<int64_t>(parameters.size());
+        parameters.push_back(b);
+      });
+    }
+    RIDGE_RETURN_IF_ERROR(
+        LowerComputation(entry, parameters, &program_->entry));
+    program_->entry.parameters = parameters;
+    AssignArena();
+    return absl::OkStatus();
+  }
+
+ private:
+  // The values of one run of a computation.
+  struct Scope {
+    const Computation* computation;
+    const ComputationPlan* plan;  // null: nothing there runs a kernel
+    ProgramBody* body;
+    absl::flat_hash_map<const Instruction*, std::vector<BufferId>> values;
+    // Group that stores the value.
+    absl::flat_hash_map<const Instruction*, const Group*> owner;
+    absl::flat_hash_set<const Group*> done;
+  };
+
+  BufferId NewBuffer(BufferKind kind, const Shape& shape,
+                     absl::string_view name) {
+    Buffer b;
+    b.kind = kind;
+    b.shape = shape;
+    b.bytes = shape.IsArray() ? SaturatingMul(shape.ElementCount(),
+                                              StorageBytes(shape.type()))
+                              : 0;
+    b.name = std::string(name);
+    program_->buffers.push_back(std::move(b));
+    return static_cast<BufferId>(program_->buffers.size()) - 1;
+  }
+
+  std::vector<BufferId> NewLeaves(const Instruction& i) {
+    std::vector<BufferId> leaves;
+    ForEachLeaf(i.shape(), [&](const Shape& leaf, const ShapeIndex&) {
+      leaves.push_back(NewBuffer(BufferKind::kTemporary, leaf, i.name()));
+    });
+    return leaves;
+  }
+
+  absl::Status LowerComputation(const Computation& computation,
+                                const std::vector<BufferId>& parameters,
+                                ProgramBody* body) {
+    Scope scope;
+    scope.computation = &computation;
+    auto plan = plans_.find(&computation);
+    scope.plan = plan == plans_.end() ? nullptr : plan->second;
+    scope.body = body;
+    size_t leaf = 0;
+    for (const Instruction* p : computation.parameters()) {
+      std::vector<BufferId>& mine = scope.values[p];
+      ForEachLeaf(p->shape(), [&](const Shape&, const ShapeIndex&) {
+        mine.push_back(parameters[leaf++]);
+      });
+    }
+    if (scope.plan != nullptr) {
+      for (const Group& g : scope.plan->groups) {
+        for (const Instruction* root : g.roots) scope.owner[root] = &g;
+      }
+      for (const Group& g : scope.plan->groups) {
+        RIDGE_RETURN_IF_ERROR(EnsureGroup(g, &scope));
+      }
+    }
+    RIDGE_RETURN_IF_ERROR(Ensure(*computation.root(), &scope));
+    body->parameters = parameters;
+    body->results = scope.values[computation.root()];
+    return absl::OkStatus();
+  }
+
+  absl::Status EnsureGroup(const Group& group, Scope* scope) {
+    for (const Instruction* input : GroupInputs(group)) {
+      RIDGE_RETURN_IF_ERROR(Ensure(*input, scope));
+    }
+    return LowerGroup(group, scope);
+  }
+
+  // Lowers what `wanted` needs and then it, without recursion over the graph:
+  // a stack of values, each visited again once its operands are there.
+  absl::Status Ensure(const Instruction& wanted, Scope* scope) {
+    std::vector<const Instruction*> stack = {&wanted};
+    absl::flat_hash_set<const Instruction*> open;
+    while (!stack.empty()) {
+      const Instruction* i = stack.back();
+      if (scope->values.contains(i)) {
+        stack.pop_back();
+        continue;
+      }
+      auto owner = scope->owner.find(i);
+      const Group* group =
+          owner == scope->owner.end() ? nullptr : owner->second;
+      std::vector<const Instruction*> needed =
+          group != nullptr ? GroupInputs(*group)
+                           : std::vector<const Instruction*>(
+                                 i->operands().begin(), i->operands().end());
+      size_t before = stack.size();
+      for (const Instruction* n : needed) {
+        if (!scope->values.contains(n)) stack.push_back(n);
+      }
+      if (stack.size() > before) {
+        if (!open.insert(i).second) {
+          return absl::InternalError(absl::StrCat(
+              Where(*i), ": the plan's groups depend on each other in a ring"));
+        }
+        continue;
+      }
+      stack.pop_back();
+      RIDGE_RETURN_IF_ERROR(group != nullptr ? LowerGroup(*group, scope)
+                                             : LowerSingle(*i, scope));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LowerGroup(const Group& group, Scope* scope) {
+    if (!scope->done.insert(&group).second) return absl::OkStatus();
+    Step step;
+    step.name = group.name;
+    step.group = &group;
+    step.instruction = group.hero;
+    for (const Instruction* input : GroupInputs(group)) {
+      const std::vector<BufferId>& leaves = scope->values[input];
+      step.inputs.insert(step.inputs.end(), leaves.begin(), leaves.end());
+    }
+    for (const Instruction* root : group.roots) {
+      std::vector<BufferId> leaves = NewLeaves(*root);
+      step.outputs.insert(step.outputs.end(), leaves.begin(), leaves.end());
+      scope->values[root] = std::move(leaves);
+    }
+    if (group.pattern == GroupPattern::kOpaque) {
+      step.kind = StepKind::kLibrary;
+    } else if (group.pattern == GroupPattern::kGemm) {
+      step.kind = StepKind::kGemm;
+      RIDGE_RETURN_IF_ERROR(LowerGemmGroup(group, scope, &step));
+    } else {
+      step.kind = StepKind::kKernel;
+      RIDGE_ASSIGN_OR_RETURN(step.kernel, BuildKernel(group));
+      RIDGE_RETURN_IF_ERROR(ShareInPlace(group, scope, &step));
+    }
+    scope->body->steps.push_back(std::move(step));
+    return absl::OkStatus();
+  }
+
+  absl::Status LowerGemmGroup(const Group& group, Scope* scope, Step* step) {
+    absl::StatusOr<GemmLowering> lowered = LowerGemm(group);
+    if (!lowered.ok()) {
+      // No library form: the same group as a plain generated kernel.
+      step->kind = StepKind::kKernel;
+      RIDGE_ASSIGN_OR_RETURN(step->kernel, BuildKernel(group));
+      return absl::OkStatus();
+    }
+    step->gemm = lowered->step;
+    step->inputs.clear();
+    for (const Instruction* operand : lowered->operands) {
+      step->inputs.push_back(scope->values[operand][0]);
+    }
+    return absl::OkStatus();
+  }
+
+  // An output that updates an input in place gets the input's buffer when
+  // nothing else can see that buffer any more, else a copy of it.
+  absl::Status ShareInPlace(const Group& group, Scope* scope, Step* step) {
+    int64_t output = 0;
+    for (const KernelBuffer& b : step->kernel.buffers) {
+      if (!b.is_output) continue;
+      int64_t o = output++;
+      if (b.aliases < 0) continue;
+      const Instruction* input = step->kernel.buffers[b.aliases].value;
+      BufferId from = step->inputs[b.aliases];
+      if (OnlyReadBy(*input, group) && scope->owner.contains(input) &&
+          program_->buffers[from].kind == BufferKind::kTemporary) {
+        BufferId replaced = step->outputs[o];
+        for (std::vector<BufferId>* list : {&step->outputs}) {
+          std::replace(list->begin(), list->end(), replaced, from);
+        }
+        for (const Instruction* root : group.roots) {
+          std::vector<BufferId>& leaves = scope->values[root];
+          std::replace(leaves.begin(), leaves.end(), replaced, from);
+        }
+        continue;
+      }
+      scope->body->steps.push_back(
+          Copy(absl::StrCat(group.name, "_copy"), from, step->outputs[o]));
+      step->inputs[b.aliases] = step->outputs[o];
+    }
+    return absl::OkStatus();
+  }
+
+  static bool OnlyReadBy(const Instruction& value, const Group& group) {
+    if (value.IsRoot()) return false;
+    absl::flat_hash_set<const Instruction*> members(group.members.begin(),
+                                                    group.members.end());
+    for (const Use& use : value.uses()) {
+      if (!members.contains(use.user)) return false;
+    }
+    return true;
+  }
+
+  static Step Copy(std::string name, BufferId from, BufferId to) {
+    Step copy;
+    copy.kind = StepKind::kCopy;
+    copy.name = std::move(name);
+    copy.inputs = {from};
+    copy.outputs = {to};
+    return copy;
+  }
+
+  absl::Status LowerSingle(const Instruction& i, Scope* scope) {
+    std::vector<BufferId> operands;
+    for (const Instruction* o : i.operands()) {
+      const std::vector<BufferId>& leaves = scope->values[o];
+      operands.insert(operands.end(), leaves.begin(), leaves.end());
+    }
+    switch (i.opcode()) {
+      case Opcode::kConstant: {
+        std::vector<BufferId>& mine = scope->values[&i];
+        AddConstant(i.literal(), i.name(), &mine);
+        return absl::OkStatus();
+      }
+      case Opcode::kTuple:
+        scope->values[&i] = std::move(operands);
+        return absl::OkStatus();
+      case Opcode::kGetTupleElement: {
+        int64_t skip = 0;
+        int64_t count = 0;
+        auto counter = [&](int64_t* n) {
+          return [n](const Shape&, const ShapeIndex&) { ++*n; };
+        };
+        const Shape& tuple = i.operand(0)->shape();
+        for (int64_t t = 0; t < i.tuple_index(); ++t) {
+          ForEachLeaf(tuple.tuple_shape(t), counter(&skip));
+        }
+        ForEachLeaf(tuple.tuple_shape(i.tuple_index()), counter(&count));
+        scope->values[&i] = std::vector<BufferId>(
+            operands.begin() + skip, operands.begin() + skip + count);
+        return absl::OkStatus();
+      }
+      case Opcode::kOptimizationBarrier:
+      case Opcode::kAddDependency:
+      case Opcode::kDomain: {
+        int64_t count = 0;
+        ForEachLeaf(i.shape(),
+                    [&](const Shape&, const ShapeIndex&) { ++count; });
+        operands.resize(count);
+        scope->values[&i] = std::move(operands);
+        return absl::OkStatus();
+      }
+      case Opcode::kAfterAll:
+        scope->values[&i] = NewLeaves(i);
+        return absl::OkStatus();
+      case Opcode::kCall:
+        return LowerCall(i, operands, scope);
+      case Opcode::kWhile:
+        return LowerWhile(i, operands, scope);
+      case Opcode::kConditional:
+        return LowerConditional(i, scope);
+      default:
+        break;
+    }
+    if (AliasesOperand(i)) {
+      scope->values[&i] = {operands[0]};
+      return absl::OkStatus();
+    }
+    return absl::InternalError(
+        absl::StrCat(Where(i), ": no group of the plan stores this value"));
+  }
+
+  void AddConstant(const Literal& literal, absl::string_view name,
+                   std::vector<BufferId>* leaves) {
+    if (literal.shape().IsTuple()) {
+      for (const Literal& e : literal.elements()) AddConstant(e, name, leaves);
+      return;
+    }
+    BufferId b = NewBuffer(BufferKind::kConstant, literal.shape(), name);
+    program_->buffers[b].constant = &literal;
+    leaves->push_back(b);
+  }
+
+  absl::Status LowerCall(const Instruction& i,
+                         const std::vector<BufferId>& operands, Scope* scope) {
+    ProgramBody inlined;
+    RIDGE_RETURN_IF_ERROR(LowerComputation(*i.to_apply(), operands, &inlined));
+    for (Step& s : inlined.steps) scope->body->steps.push_back(std::move(s));
+    scope->values[&i] = inlined.results;
+    return absl::OkStatus();
+  }
+
+  // The carried state lies in buffers of its own: initial values are copied
+  // in, and each round copies the body's results back.
+  absl::Status LowerWhile(const Instruction& i,
+                          const std::vector<BufferId>& initial, Scope* scope) {
+    std::vector<BufferId> state = NewLeaves(i);
+    for (size_t k = 0; k < state.size(); ++k) {
+      scope->body->steps.push_back(Copy(
+          absl::StrCat(std::string(i.name()), "_init"), initial[k], state[k]));
+    }
+    auto condition = std::make_shared<ProgramBody>();
+    auto body = std::make_shared<ProgramBody>();
+    RIDGE_RETURN_IF_ERROR(LowerComputation(*i.computation(AttrId::kCondition),
+                                           state, condition.get()));
+    RIDGE_RETURN_IF_ERROR(
+        LowerComputation(*i.computation(AttrId::kBody), state, body.get()));
+    // A result that is another part of the state must be saved before that
+    // part is overwritten.
+    absl::flat_hash_map<BufferId, BufferId> saved;
+    std::vector<Step> back;
+    for (size_t k = 0; k < state.size(); ++k) {
+      BufferId result = body->results[k];
+      if (result == state[k]) continue;
+      bool is_state =
+          std::find(state.begin(), state.end(), result) != state.end();
+      if (is_state && !saved.contains(result)) {
+        const Buffer& source = program_->buffers[result];
+        BufferId keep =
+            NewBuffer(BufferKind::kTemporary, source.shape, source.name);
+        body->steps.push_back(
+            Copy(absl::StrCat(std::string(i.name()), "_save"), result, keep));
+        saved[result] = keep;
+      }
+      back.push_back(Copy(absl::StrCat(std::string(i.name()), "_carry"),
+                          is_state ? saved[result] : result, state[k]));
+    }
+    for (Step& s : back) body->steps.push_back(std::move(s));
+    body->results = state;
+    Step step;
+    step.kind = StepKind::kWhile;
+    step.name = std::string(i.name());
+    step.instruction = &i;
+    step.inputs = state;
+    step.outputs = state;
+    step.bodies = {condition, body};
+    scope->body->steps.push_back(std::move(step));
+    scope->values[&i] = std::move(state);
+    return absl::OkStatus();
+  }
+
+  absl::Status LowerConditional(const Instruction& i, Scope* scope) {
+    std::vector<BufferId> outputs = NewLeaves(i);
+    Step step;
+    step.kind = StepKind::kConditional;
+    step.name = std::string(i.name());
+    step.instruction = &i;
+    step.inputs = scope->values[i.operand(0)];
+    step.outputs = outputs;
+    std::vector<Computation*> branches = i.branches();
+    for (size_t b = 0; b < branches.size(); ++b) {
+      auto body = std::make_shared<ProgramBody>();
+      const std::vector<BufferId>& arguments = scope->values[i.operand(b + 1)];
+      step.inputs.insert(step.inputs.end(), arguments.begin(), arguments.end());
+      RIDGE_RETURN_IF_ERROR(
+          LowerComputation(*branches[b], arguments, body.get()));
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        body->steps.push_back(
+            Copy(absl::StrCat(std::string(i.name()), "_result"),
+                 body->results[k], outputs[k]));
+      }
+      body->results = outputs;
+      step.bodies.push_back(std::move(body));
+    }
+    scope->body->steps.push_back(std::move(step));
+    scope->values[&i] = std::move(outputs);
+    return absl::OkStatus();
+  }
+
+  // ---- Arena ----
+
+  void Touch(BufferId b, int64_t when) {
+    Lifetime& life = lifetimes_[b];
+    if (life.first < 0) life.first = when;
+    life.last = std::max(life.last, when);
+  }
+
+  void Count(const ProgramBody& body, int64_t* clock) {
+    for (const Step& step : body.steps) {
+      int64_t begin = (*clock)++;
+      for (const auto& nested : step.bodies) Count(*nested, clock);
+      int64_t end = (*clock)++;
+      for (BufferId b : step.inputs) Touch(b, begin);
+      for (BufferId b : step.outputs) Touch(b, begin);
+      for (BufferId b : step.inputs) Touch(b, end);
+      for (BufferId b : step.outputs) Touch(b, end);
+      // What a loop's bodies read from outside must outlive every round, and
+      // what they write must not be shared between rounds' readers.
+      if (step.kind == StepKind::kWhile) {
+        for (const auto& nested : step.bodies) Extend(*nested, begin, end);
+      }
+    }
+    for (BufferId b : body.results) Touch(b, *clock);
+  }
+
+  // Buffers that live before `begin` and are touched inside live until `end`.
+  void Extend(const ProgramBody& body, int64_t begin, int64_t end) {
+    for (const Step& step : body.steps) {
+      for (const std::vector<BufferId>* list : {&step.inputs, &step.outputs}) {
+        for (BufferId b : *list) {
+          if (lifetimes_[b].first <= begin) Touch(b, end);
+        }
+      }
+      for (const auto& nested : step.bodies) Extend(*nested, begin, end);
+    }
+  }
+
+  void AssignArena() {
+    lifetimes_.assign(program_->buffers.size(), Lifetime());
+    int64_t clock = 0;
+    Count(program_->entry, &clock);
+    for (BufferId b : program_->entry.results) Touch(b, clock);
+    std::vector<ArenaRequest> requests;
+    std::vector<BufferId> ids;
+    for (BufferId b = 0; b < static_cast<BufferId>(program_->buffers.size());
+         ++b) {
+      if (program_->buffers[b].kind != BufferKind::kTemporary) continue;
+      if (lifetimes_[b].first < 0) continue;  // touched by no step
+      requests.push_back({program_->buffers[b].bytes, lifetimes_[b].first,
+                          lifetimes_[b].last});
+      ids.push_back(b);
+    }
+    ArenaAssignment arena = AssignArenaOffsets(requests, kArenaAlignment);
+    for (size_t k = 0; k < ids.size(); ++k) {
+      program_->buffers[ids[k]].offset = arena.offsets[k];
+    }
+    program_->arena_bytes = arena.total_bytes;
+  }
+
+  Program* program_;
+  absl::flat_hash_map<const Computation*, const ComputationPlan*> plans_;
+  std::vector<Lifetime> lifetimes_;
+};
+
+}  // namespace
+
+absl::StatusOr<Program> BuildProgram(const Module& module, const Plan& plan) {
+  RIDGE_RETURN_IF_ERROR(CheckRunnable(module));
+  Program program;
+  RIDGE_RETURN_IF_ERROR(Lowering(module, plan, &program).Run());
+  return program;
+}
+
+}  // namespace ridge
