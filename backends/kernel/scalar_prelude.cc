@@ -61,6 +61,48 @@ RDG_FN uint16_t rdg_store_f16(float x) {
   return r;
 }
 RDG_FN int rdg_clz64(uint64_t x) { return __clzll((long long)x); }
+// Compare and swap of any width; narrow ones through the word around them.
+RDG_FN uint64_t rdg_cas_bits(void* p, uint64_t seen, uint64_t next, int size) {
+  if (size == 8) {
+    return atomicCAS((unsigned long long*)p, (unsigned long long)seen,
+                     (unsigned long long)next);
+  }
+  if (size == 4) {
+    return atomicCAS((unsigned*)p, (unsigned)seen, (unsigned)next);
+  }
+  uint64_t at = (uint64_t)p;
+  unsigned* word = (unsigned*)(at & ~(uint64_t)3);
+  int shift = (int)(at & 3) * 8;
+  unsigned mask = (size == 2 ? 0xffffu : 0xffu) << shift;
+  unsigned old = *(volatile unsigned*)word;
+  while (true) {
+    if (((old & mask) >> shift) != (unsigned)seen) {
+      return (old & mask) >> shift;
+    }
+    unsigned found =
+        atomicCAS(word, old, (old & ~mask) | ((unsigned)next << shift));
+    if (found == old) return seen;
+    old = found;
+  }
+}
+template <typename T>
+RDG_FN T rdg_cas(T* p, T seen, T next) {
+  static_assert(sizeof(T) <= 8, "no atomic update of 16-byte elements");
+  uint64_t s = 0, n = 0;
+  memcpy(&s, &seen, sizeof(T));
+  memcpy(&n, &next, sizeof(T));
+  uint64_t f = rdg_cas_bits(p, s, n, (int)sizeof(T));
+  T found;
+  memcpy(&found, &f, sizeof(T));
+  return found;
+}
+template <typename T>
+RDG_FN bool rdg_same(T a, T b) {
+  uint64_t x = 0, y = 0;
+  memcpy(&x, &a, sizeof(T));
+  memcpy(&y, &b, sizeof(T));
+  return x == y;
+}
 RDG_FN int rdg_popcnt64(uint64_t x) { return __popcll(x); }
 RDG_FN float rdg_rsqrt(float x) { return rsqrtf(x); }
 RDG_FN double rdg_rsqrt(double x) { return rsqrt(x); }

@@ -1,0 +1,123 @@
+// Writes a kernel's nodes as statements. What emitters of both dialects share:
+// which nodes are already in scope, what variables stand for, guarded loads,
+// reductions as plain loops.
+//
+// An emitter binds the kernel's iteration variables to expressions over
+// variables of its own (thread, lane, row, ...), opens scopes, and asks for
+// nodes; each comes with everything it needs that is not in scope yet:
+//
+//   BodyWriter w(kernel, Dialect::kCuda);
+//   IndexId t = w.NewVar("t", vectors), j = w.NewVar("j", 4);
+//   w.Bind(0, w.pool().Add(w.pool().Mul(t, 4), j));
+//   w.Open("for (int j = 0; j < 4; ++j) {");
+//   RIDGE_RETURN_IF_ERROR(w.EmitStore(kernel.stores[0]));
+//   w.Close("}");
+#ifndef RIDGE_BACKENDS_KERNEL_BODY_WRITER_H_
+#define RIDGE_BACKENDS_KERNEL_BODY_WRITER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "backends/kernel/kernel.h"
+#include "backends/kernel/scalar_text.h"
+
+namespace ridge {
+
+class BodyWriter {
+ public:
+  BodyWriter(const Kernel& kernel, Dialect dialect);
+
+  const Kernel& kernel() const { return kernel_; }
+  IndexPool& pool() { return pool_; }
+  // "int32_t", or "int64_t" where an offset or the space does not fit.
+  const std::string& index_type() const { return index_type_; }
+
+  // ---- Variables ----
+  // A variable of the emitter's own, spelled `name` in the text.
+  IndexId NewVar(absl::string_view name, int64_t extent);
+  // From here on kernel variable v is `expr`. Call before emitting.
+  void Bind(int64_t v, IndexId expr);
+  // An expression over kernel variables, in terms of the emitter's.
+  IndexId Bound(IndexId expr);
+  std::string Text(IndexId bound_expr) const;
+  // Bit n of the result: the value of the node changes with emitter variable
+  // number n (the order of NewVar). Reductions' own variables not counted.
+  uint64_t Varies(NodeId node);
+  uint64_t VariesExpr(IndexId expr_over_kernel_vars);
+  static uint64_t Bit(int64_t emitter_var) {
+    return uint64_t{1} << emitter_var;
+  }
+
+  // ---- Text ----
+  void Line(absl::string_view text);
+  // A line that opens a block, and a scope; and the one that ends both.
+  void Open(absl::string_view line);
+  void Close(absl::string_view line = "}");
+  std::string TakeText() { return std::move(text_); }
+
+  // ---- Nodes ----
+  // The text of a node in scope.
+  const std::string& Name(NodeId node) const;
+  bool InScope(NodeId node) const;
+  // Says that `node`'s value is `text` in the current scope.
+  void Define(NodeId node, std::string text);
+  // Emits what is needed for `node` here.
+  absl::Status Emit(NodeId node);
+  absl::Status Emit(absl::Span<const NodeId> nodes);
+  // The store's value and the store itself, guarded where it has a guard.
+  absl::Status EmitStore(const Store& store);
+  // Everything in `store` but the store: value, guard, dynamic indices.
+  absl::Status EmitStoreNeeds(const Store& store);
+  // Nodes that `roots` need, themselves included, in order, that are not in
+  // scope; `stop` ends the walk at a node (which is not included).
+  std::vector<NodeId> Needs(absl::Span<const NodeId> roots,
+                            const std::function<bool(NodeId)>& stop);
+  std::string BufferName(int32_t buffer) const;
+  // The C declaration of each buffer as a parameter, in order.
+  std::string ParameterText(absl::string_view restrict_keyword) const;
+  // Helper functions of this kernel (reducers that are not one operation).
+  absl::StatusOr<std::string> FunctionsText() const;
+  // Folds: `acc` = combine(acc, values) for reduction node `node` and the
+  // other results of the same fold (`group`, result numbers ascending).
+  absl::StatusOr<std::string> CombineStatement(
+      const std::vector<NodeId>& group, const std::vector<std::string>& acc,
+      const std::vector<std::string>& values) const;
+  // All results of the fold that `reduce` is a result of, one node a result
+  // (-1: unused).
+  std::vector<NodeId> FoldOf(NodeId reduce) const;
+
+ private:
+  absl::Status EmitOne(NodeId node);
+  absl::Status EmitReduceLoop(NodeId node);
+  absl::Status EmitUpdate(const Store& store, ElementType type,
+                          const std::string& element);
+  std::vector<NodeId> DirectNeeds(NodeId node) const;
+
+  const Kernel& kernel_;
+  Dialect dialect_;
+  IndexPool pool_;
+  std::string index_type_;
+  int64_t var_count_;  // kernel variables; the emitter's follow
+  std::vector<std::string> var_names_;
+  std::vector<IndexId> binding_;
+  std::string text_;
+  int indent_ = 1;
+  struct Scope {
+    std::vector<NodeId> defined;
+  };
+  std::vector<Scope> scopes_;
+  absl::flat_hash_map<NodeId, std::string> names_;
+  // Variables of open reduction loops (bits of kernel variables).
+  uint64_t loop_vars_ = 0;
+  absl::flat_hash_map<NodeId, uint64_t> varies_;
+  int unique_ = 0;
+};
+
+}  // namespace ridge
+
+#endif  // RIDGE_BACKENDS_KERNEL_BODY_WRITER_H_
