@@ -84,6 +84,8 @@ class Interpreter {
   absl::StatusOr<Literal> RunInstruction(const Instruction& instruction,
                                          std::vector<Literal> operands);
 
+  absl::StatusOr<const Plan*> PlanOf(const Computation& computation);
+
   // Counts one while iteration.
   absl::Status CountStep();
 
@@ -106,7 +108,6 @@ class Interpreter {
   uint64_t rng_state = 0;
 
  private:
-  absl::StatusOr<const Plan*> PlanOf(const Computation& computation);
   const Shape* EvalShape(const Shape& shape);
 
   EvalOptions options_;
@@ -138,6 +139,8 @@ template <typename... Parts>
 absl::Status Unsupported(const Parts&... parts) {
   return absl::UnimplementedError(absl::StrCat(parts...));
 }
+// Adds instruction and line to an error, once: at the innermost instruction.
+absl::Status Locate(absl::Status status, const Instruction& instruction);
 // "name (opcode, line 12)" for messages.
 std::string Where(const Instruction& instruction);
 // OK if the operand's dimensions are the given ones.

@@ -24,14 +24,6 @@ constexpr int kMaxDepth = 200;
 
 constexpr char kLocated[] = "ridge/evaluator/located";
 
-// Adds instruction and line to an error, once: at the innermost instruction.
-absl::Status Locate(absl::Status status, const Instruction& instruction) {
-  if (status.ok() || status.GetPayload(kLocated).has_value()) return status;
-  absl::Status located = Annotate(status, Where(instruction));
-  located.SetPayload(kLocated, absl::Cord());
-  return located;
-}
-
 // Results of these share or merely regroup their operands' storage.
 bool AliasesOperands(Opcode opcode) {
   switch (opcode) {
@@ -51,6 +43,13 @@ bool AliasesOperands(Opcode opcode) {
 }
 
 }  // namespace
+
+absl::Status Locate(absl::Status status, const Instruction& instruction) {
+  if (status.ok() || status.GetPayload(kLocated).has_value()) return status;
+  absl::Status located = Annotate(status, Where(instruction));
+  located.SetPayload(kLocated, absl::Cord());
+  return located;
+}
 
 std::string Where(const Instruction& instruction) {
   std::string text =
@@ -168,8 +167,8 @@ const ScalarProgram* Interpreter::Program(const Computation& computation) {
 
 absl::StatusOr<const Plan*> Interpreter::PlanOf(
     const Computation& computation) {
-  auto [it, inserted] = plans_.try_emplace(&computation);
-  if (!inserted) return it->second.get();
+  auto it = plans_.find(&computation);
+  if (it != plans_.end()) return it->second.get();
   auto plan = std::make_unique<Plan>();
   const Instruction* root = computation.root();
   if (root == nullptr) {
@@ -274,8 +273,7 @@ absl::StatusOr<const Plan*> Interpreter::PlanOf(
     step.moves_element =
         seen.insert({step.operands[0], step.instruction->tuple_index()}).second;
   }
-  it->second = std::move(plan);
-  return it->second.get();
+  return plans_.emplace(&computation, std::move(plan)).first->second.get();
 }
 
 absl::StatusOr<Literal> Interpreter::Run(const Computation& computation,
@@ -291,12 +289,8 @@ absl::StatusOr<Literal> Interpreter::Run(const Computation& computation,
     --depth_;
     live_bytes_ = live_before;
   });
-  absl::StatusOr<const Plan*> planned = PlanOf(computation);
-  if (!planned.ok()) {
-    plans_.erase(&computation);
-    return planned.status();
-  }
-  const Plan& plan = **planned;
+  RIDGE_ASSIGN_OR_RETURN(const Plan* planned, PlanOf(computation));
+  const Plan& plan = *planned;
   if (arguments.size() != plan.parameter_slots.size()) {
     return Invalid("computation ", computation.name(), " takes ",
                    plan.parameter_slots.size(), " arguments, got ",
@@ -422,6 +416,29 @@ absl::Status CheckEvaluable(const Module& module) {
   return absl::OkStatus();
 }
 
+absl::Status CheckArguments(const Computation& computation,
+                            absl::Span<const Literal> arguments) {
+  const size_t count = computation.parameters().size();
+  if (arguments.size() != count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("computation ", computation.name(), " takes ", count,
+                     " arguments, got ", arguments.size()));
+  }
+  for (size_t k = 0; k < count; ++k) {
+    const Instruction* p = computation.parameter(k);
+    if (p == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "computation ", computation.name(), " has no parameter ", k));
+    }
+    if (!arguments[k].shape().Compatible(p->shape())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "argument ", k, " has shape ", arguments[k].shape().ToString(),
+          "; parameter ", eval::Where(*p), " has ", p->shape().ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Literal> Evaluate(const Module& module,
                                  absl::Span<const Literal> arguments,
                                  const EvalOptions& options) {
@@ -435,6 +452,7 @@ absl::StatusOr<Literal> Evaluate(const Module& module,
 absl::StatusOr<Literal> EvaluateComputation(const Computation& computation,
                                             absl::Span<const Literal> arguments,
                                             const EvalOptions& options) {
+  RIDGE_RETURN_IF_ERROR(CheckArguments(computation, arguments));
   eval::Interpreter interpreter(options);
   std::vector<Literal> values(arguments.begin(), arguments.end());
   if (interpreter.f64()) {

@@ -68,6 +68,11 @@ absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal> operands,
                                             const EvalOptions& options = {});
 
+// kInvalidArgument, naming what is wrong, unless there is one argument a
+// parameter, of its shape (layouts do not matter).
+absl::Status CheckArguments(const Computation& computation,
+                            absl::Span<const Literal> arguments);
+
 // Unimplemented, naming instruction, line and rule, if the computation cannot
 // be evaluated on one device whatever the arguments; OK otherwise. Looks into
 // called computations.

@@ -2,6 +2,9 @@
 #ifndef RIDGE_HLO_EVALUATOR_HANDLERS_H_
 #define RIDGE_HLO_EVALUATOR_HANDLERS_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "hlo/evaluator/context.h"
 
@@ -83,6 +86,24 @@ RIDGE_HANDLER(EvalRngBitGenerator)
 RIDGE_HANDLER(EvalRngGetAndUpdateState)
 
 #undef RIDGE_HANDLER
+
+// scatter with this combiner in place of the instruction's.
+absl::StatusOr<Literal> ScatterWith(const Op& op, const Computation& combiner);
+
+// One sorted line of sort: line `l` of the operands is ordered as
+// order[l*n], order[l*n+1] ... (positions along the sorted dimension).
+absl::StatusOr<std::vector<int64_t>> SortOrder(const Op& op);
+// Where in a row-major array element i of line l lies.
+struct SortLines {
+  int64_t dim = 0;
+  int64_t length = 0;
+  int64_t stride = 1;
+  int64_t lines = 0;
+  int64_t at(int64_t l, int64_t i) const {
+    return l / stride * stride * length + l % stride + i * stride;
+  }
+};
+absl::StatusOr<SortLines> SortLinesOf(const Op& op);
 
 // OK, or why no arguments could make these run here.
 absl::Status CheckOneDevice(const Instruction& instruction);   // collective.cc

@@ -462,10 +462,16 @@ class Combiner {
 }  // namespace
 
 absl::StatusOr<Literal> EvalScatter(const Op& op) {
+  if (op.instruction.to_apply() == nullptr) {
+    return Invalid("takes N operands, indices, N updates and a combiner");
+  }
+  return ScatterWith(op, *op.instruction.to_apply());
+}
+
+absl::StatusOr<Literal> ScatterWith(const Op& op, const Computation& combiner) {
   const Instruction& i = op.instruction;
   const int64_t count = (op.count() - 1) / 2;
-  const Computation* combiner = i.to_apply();
-  if (count < 1 || op.count() != 2 * count + 1 || combiner == nullptr) {
+  if (count < 1 || op.count() != 2 * count + 1) {
     return Invalid("takes N operands, indices, N updates and a combiner");
   }
   for (int64_t k = 0; k < op.count(); ++k) {
@@ -528,7 +534,7 @@ absl::StatusOr<Literal> EvalScatter(const Op& op) {
   }
   std::vector<Literal> results;
   for (int64_t k = 0; k < count; ++k) results.push_back(op.Take(k));
-  Combiner combine(op, *combiner, &results);
+  Combiner combine(op, combiner, &results);
   RIDGE_RETURN_IF_ERROR(combine.Check());
   if (updates.ElementCount() > 0) {
     const DimVector batch_src = Pick(src_strides, layout.batch_dims);

@@ -185,9 +185,9 @@ void ReduceColumns(const Interpreter& interpreter, const Geometry& g,
   }
 }
 
-Literal ReduceSimple(const Op& op, const Geometry& g, const Reducer& reducer,
-                     const Literal& in, const Literal& init,
-                     const Shape& shape) {
+Literal ReduceSimple(const Interpreter& interpreter, const Geometry& g,
+                     const Reducer& reducer, const Literal& in,
+                     const Literal& init, const Shape& shape) {
   // One accumulator an output, which starts from the initial value.
   Shape acc_shape = shape;
   acc_shape.set_type(reducer.accumulator);
@@ -199,9 +199,9 @@ Literal ReduceSimple(const Op& op, const Geometry& g, const Reducer& reducer,
   if (g.reduced == 0) {
     reducer.clear(a, g.kept);
   } else if (g.inner_reduced) {
-    ReduceRows(op.interpreter, g, reducer, input, a);
+    ReduceRows(interpreter, g, reducer, input, a);
   } else {
-    ReduceColumns(op.interpreter, g, reducer, input, a);
+    ReduceColumns(interpreter, g, reducer, input, a);
   }
   Literal start = ConvertTo(init, Shape::Scalar(reducer.accumulator));
   const int width = LaneBytes(LaneOf(reducer.accumulator));
@@ -347,6 +347,13 @@ absl::Status ReduceByCalls(const Op& op, const Geometry& g,
 
 }  // namespace
 
+Literal ReduceArray(const Interpreter& interpreter, const Reducer& reducer,
+                    const Literal& in, const Literal& init,
+                    const std::vector<bool>& is_reduced, const Shape& shape) {
+  return ReduceSimple(interpreter, MakeGeometry(in.shape(), is_reduced),
+                      reducer, in, init, shape);
+}
+
 absl::StatusOr<Literal> EvalReduce(const Op& op) {
   const int64_t count = op.count() / 2;
   const Computation* reducer = op.instruction.to_apply();
@@ -421,8 +428,8 @@ absl::StatusOr<Literal> EvalReduce(const Op& op) {
       results.clear();
       break;
     }
-    results.push_back(
-        ReduceSimple(op, g, *r, op.in(k), op.in(count + k), shapes[k]));
+    results.push_back(ReduceSimple(op.interpreter, g, *r, op.in(k),
+                                   op.in(count + k), shapes[k]));
   }
   if (!simple) {
     for (const Shape& s : shapes) results.push_back(Literal::Zeros(s));

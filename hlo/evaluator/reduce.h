@@ -3,8 +3,11 @@
 #define RIDGE_HLO_EVALUATOR_REDUCE_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "hlo/evaluator/block.h"
+#include "hlo/evaluator/context.h"
 #include "hlo/ir/element_type.h"
 #include "hlo/ir/opcode.h"
 
@@ -30,6 +33,18 @@ struct Reducer {
 // Null where the opcode is none of add, multiply, maximum, minimum, and, or,
 // xor, or is not defined for the lane.
 const Reducer* FindReducer(Opcode opcode, Lane lane);
+
+// The array with the dimensions marked in `is_reduced` reduced by `reducer`
+// (which is for its lane), from `init`; `shape` is the result's.
+Literal ReduceArray(const Interpreter& interpreter, const Reducer& reducer,
+                    const Literal& in, const Literal& init,
+                    const std::vector<bool>& is_reduced, const Shape& shape);
+
+// The same for the windows of reduce-window, which has as many dimensions as
+// the array; checked by the caller.
+Literal ReduceWindows(const Interpreter& interpreter, const Reducer& reducer,
+                      const Window& window, const Literal& in,
+                      const Literal& init, const Shape& shape);
 
 }  // namespace eval
 }  // namespace ridge

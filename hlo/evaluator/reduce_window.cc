@@ -58,30 +58,6 @@ Literal ReduceOneDimension(const Interpreter& interpreter,
   return out;
 }
 
-Literal ReduceWindowSimple(const Op& op, const Reducer& reducer,
-                           const Window& window, const Literal& in,
-                           const Literal& init, const Shape& shape) {
-  Shape acc_shape = in.shape();
-  acc_shape.set_type(reducer.accumulator);
-  Literal acc = ConvertTo(in, acc_shape);
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    const WindowDimension& w = window[d];
-    if (w.size == 1 && w.stride == 1 && w.base_dilation == 1 &&
-        w.padding_low == 0 && w.padding_high == 0) {
-      continue;
-    }
-    acc = ReduceOneDimension(op.interpreter, reducer, acc, d, w, shape.dim(d));
-  }
-  Literal start = ConvertTo(init, Shape::Scalar(reducer.accumulator));
-  const int width = StorageBytes(reducer.accumulator);
-  const int64_t n = shape.ElementCount();
-  uint8_t* a = acc.mutable_bytes();
-  for (int64_t i = 0; i < n; ++i) {
-    reducer.combine(a + i * width, start.bytes(), 1);
-  }
-  return ConvertTo(acc, shape);
-}
-
 // A scalar computation of 2N scalars to N, applied to one set at a time.
 class Caller {
  public:
@@ -156,6 +132,30 @@ absl::Status CheckProgram(const ScalarProgram* program, int64_t parameters,
 
 }  // namespace
 
+Literal ReduceWindows(const Interpreter& interpreter, const Reducer& reducer,
+                      const Window& window, const Literal& in,
+                      const Literal& init, const Shape& shape) {
+  Shape acc_shape = in.shape();
+  acc_shape.set_type(reducer.accumulator);
+  Literal acc = ConvertTo(in, acc_shape);
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    const WindowDimension& w = window[d];
+    if (w.size == 1 && w.stride == 1 && w.base_dilation == 1 &&
+        w.padding_low == 0 && w.padding_high == 0) {
+      continue;
+    }
+    acc = ReduceOneDimension(interpreter, reducer, acc, d, w, shape.dim(d));
+  }
+  Literal start = ConvertTo(init, Shape::Scalar(reducer.accumulator));
+  const int width = StorageBytes(reducer.accumulator);
+  const int64_t n = shape.ElementCount();
+  uint8_t* a = acc.mutable_bytes();
+  for (int64_t i = 0; i < n; ++i) {
+    reducer.combine(a + i * width, start.bytes(), 1);
+  }
+  return ConvertTo(acc, shape);
+}
+
 // Padding and holes contribute nothing; every window starts from the initial
 // value once.
 absl::StatusOr<Literal> EvalReduceWindow(const Op& op) {
@@ -214,8 +214,8 @@ absl::StatusOr<Literal> EvalReduceWindow(const Op& op) {
     for (int64_t k = 0; k < count; ++k) {
       const Reducer* r = FindReducer(program->simple_reducers()[k],
                                      LaneOf(op.in(k).shape().type()));
-      results.push_back(ReduceWindowSimple(op, *r, *window, op.in(k),
-                                           op.in(count + k), shapes[k]));
+      results.push_back(ReduceWindows(op.interpreter, *r, *window, op.in(k),
+                                      op.in(count + k), shapes[k]));
     }
   } else {
     std::vector<uint8_t*> bytes;

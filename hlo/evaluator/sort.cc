@@ -180,21 +180,118 @@ absl::Status CheckSort(const Op& op, int64_t count) {
 
 }  // namespace
 
-absl::StatusOr<Literal> EvalSort(const Op& op) {
-  const int64_t count = op.count();
-  RIDGE_RETURN_IF_ERROR(CheckSort(op, count));
+absl::StatusOr<SortLines> SortLinesOf(const Op& op) {
+  RIDGE_RETURN_IF_ERROR(CheckSort(op, op.count()));
   const Shape& shape = op.in(0).shape();
   Ints dims = op.instruction.dimensions();
-  const Computation* comparator = op.instruction.to_apply();
   if (dims.size() != 1 || dims[0] < 0 || dims[0] >= shape.rank() ||
-      comparator == nullptr) {
+      op.instruction.to_apply() == nullptr) {
     return Invalid("takes one dimension and a comparator");
   }
-  const int64_t dim = dims[0];
-  const int64_t n = shape.dim(dim);
-  const int64_t stride = RowMajorStrides(shape.dims())[dim];
-  const int64_t lines = n == 0 ? 0 : shape.ElementCount() / n;
-  const ScalarProgram* program = op.interpreter.Program(*comparator);
+  SortLines lines;
+  lines.dim = dims[0];
+  lines.length = shape.dim(lines.dim);
+  lines.stride = RowMajorStrides(shape.dims())[lines.dim];
+  lines.lines = lines.length == 0 ? 0 : shape.ElementCount() / lines.length;
+  return lines;
+}
+
+namespace {
+
+// The comparator on positions of the current line, by interpreting it.
+class CalledComparator {
+ public:
+  CalledComparator(const Op& op, const std::vector<Line>& lines)
+      : op_(op), lines_(lines) {}
+  bool operator()(int64_t a, int64_t b) {
+    if (!status_.ok()) return false;
+    std::vector<Literal> arguments;
+    for (int64_t k = 0; k < op_.count(); ++k) {
+      for (int64_t i : {a, b}) {
+        const uint8_t* p = lines_[k].stored.data() + i * lines_[k].width;
+        arguments.push_back(
+            Literal::FromBytes(Shape::Scalar(op_.in(k).shape().type()),
+                               std::vector<uint8_t>(p, p + lines_[k].width)));
+      }
+    }
+    absl::StatusOr<Literal> value =
+        op_.interpreter.Run(*op_.instruction.to_apply(), std::move(arguments));
+    if (value.ok() &&
+        !(value->shape().IsScalar() && IsPred(value->shape().type()))) {
+      value = Invalid("the comparator gives ", value->shape().ToString());
+    }
+    if (!value.ok()) {
+      status_ = value.status();
+      return false;
+    }
+    return value->data<uint8_t>()[0] != 0;
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const Op& op_;
+  const std::vector<Line>& lines_;
+  absl::Status status_;
+};
+
+// Sorts lines [begin, end) into `order`.
+absl::Status OrderLines(const Op& op, const SortLines& lines,
+                        const ScalarProgram* program, int64_t begin,
+                        int64_t end, int64_t* orders) {
+  const int64_t count = op.count();
+  const int64_t n = lines.length;
+  std::vector<Line> line;
+  for (int64_t k = 0; k < count; ++k) {
+    line.push_back(MakeLine(op.in(k).shape().type(), n));
+  }
+  std::vector<int64_t> scratch(n);
+  std::unique_ptr<ScalarProgram::Workspace> workspace;
+  std::vector<const void*> in(2 * count);
+  if (program != nullptr) {
+    workspace = std::make_unique<ScalarProgram::Workspace>(*program, 1);
+  }
+  auto program_less = [&](int64_t a, int64_t b) {
+    for (int64_t k = 0; k < count; ++k) {
+      in[2 * k] = line[k].at(a);
+      in[2 * k + 1] = line[k].at(b);
+    }
+    const void* out[1];
+    program->Run(workspace.get(), in, 1, out);
+    return *static_cast<const uint8_t*>(out[0]) != 0;
+  };
+  for (int64_t l = begin; l < end; ++l) {
+    int64_t* order = orders + l * n;
+    for (int64_t k = 0; k < count; ++k) {
+      ReadLine(op.in(k).bytes() + lines.at(l, 0) * line[k].width, lines.stride,
+               n, &line[k]);
+    }
+    for (int64_t i = 0; i < n; ++i) order[i] = i;
+    if (program == nullptr) {
+      CalledComparator less(op, line);
+      MergeSort(order, scratch.data(), n,
+                [&](int64_t a, int64_t b) { return less(a, b); });
+      RIDGE_RETURN_IF_ERROR(less.status());
+      continue;
+    }
+    if (program->simple_compare().has_value()) {
+      const auto& compare = *program->simple_compare();
+      if (SortLine(compare, LaneOf(op.in(compare.operand).shape().type()),
+                   line[compare.operand].data(), order, scratch.data(), n)) {
+        continue;
+      }
+    }
+    MergeSort(order, scratch.data(), n, program_less);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<int64_t>> SortOrder(const Op& op) {
+  RIDGE_ASSIGN_OR_RETURN(SortLines lines, SortLinesOf(op));
+  const int64_t count = op.count();
+  const ScalarProgram* program =
+      op.interpreter.Program(*op.instruction.to_apply());
   if (program != nullptr) {
     bool agree =
         static_cast<int64_t>(program->parameters().size()) == 2 * count &&
@@ -206,95 +303,38 @@ absl::StatusOr<Literal> EvalSort(const Op& op) {
     }
     if (!agree) return Invalid("the comparator does not match the operands");
   }
-  std::vector<Literal> results;
-  std::vector<uint8_t*> bytes;
-  for (int64_t k = 0; k < count; ++k) {
-    results.push_back(Literal::Zeros(op.in(k).shape()));
-  }
-  for (Literal& r : results) bytes.push_back(r.mutable_bytes());
-
-  auto sort_lines = [&](int64_t begin, int64_t end) -> absl::Status {
-    std::vector<Line> line;
-    for (int64_t k = 0; k < count; ++k) {
-      line.push_back(MakeLine(op.in(k).shape().type(), n));
-    }
-    std::vector<int64_t> order(n);
-    std::vector<int64_t> scratch(n);
-    std::unique_ptr<ScalarProgram::Workspace> workspace;
-    std::vector<const void*> in(2 * count);
-    if (program != nullptr) {
-      workspace = std::make_unique<ScalarProgram::Workspace>(*program, 1);
-    }
-    for (int64_t l = begin; l < end; ++l) {
-      const int64_t base = l / stride * stride * n + l % stride;
-      for (int64_t k = 0; k < count; ++k) {
-        const int w = line[k].width;
-        ReadLine(op.in(k).bytes() + base * w, stride, n, &line[k]);
-      }
-      for (int64_t i = 0; i < n; ++i) order[i] = i;
-      absl::Status failed;
-      bool sorted = false;
-      if (program != nullptr && program->simple_compare().has_value()) {
-        const auto& compare = *program->simple_compare();
-        sorted = SortLine(
-            compare, LaneOf(op.in(compare.operand).shape().type()),
-            line[compare.operand].data(), order.data(), scratch.data(), n);
-      }
-      if (!sorted && program != nullptr) {
-        MergeSort(order.data(), scratch.data(), n, [&](int64_t a, int64_t b) {
-          for (int64_t k = 0; k < count; ++k) {
-            in[2 * k] = line[k].at(a);
-            in[2 * k + 1] = line[k].at(b);
-          }
-          const void* out[1];
-          program->Run(workspace.get(), in, 1, out);
-          return *static_cast<const uint8_t*>(out[0]) != 0;
-        });
-      } else if (!sorted) {
-        MergeSort(order.data(), scratch.data(), n, [&](int64_t a, int64_t b) {
-          if (!failed.ok()) return false;
-          std::vector<Literal> arguments;
-          for (int64_t k = 0; k < count; ++k) {
-            for (int64_t i : {a, b}) {
-              const uint8_t* p = line[k].stored.data() + i * line[k].width;
-              arguments.push_back(Literal::FromBytes(
-                  Shape::Scalar(op.in(k).shape().type()),
-                  std::vector<uint8_t>(p, p + line[k].width)));
-            }
-          }
-          absl::StatusOr<Literal> value =
-              op.interpreter.Run(*comparator, std::move(arguments));
-          if (value.ok() &&
-              !(value->shape().IsScalar() && IsPred(value->shape().type()))) {
-            value = Invalid("the comparator gives ", value->shape().ToString());
-          }
-          if (!value.ok()) {
-            failed = value.status();
-            return false;
-          }
-          return value->data<uint8_t>()[0] != 0;
-        });
-      }
-      RIDGE_RETURN_IF_ERROR(failed);
-      for (int64_t k = 0; k < count; ++k) {
-        const int w = line[k].width;
-        for (int64_t i = 0; i < n; ++i) {
-          std::memcpy(bytes[k] + (base + i * stride) * w,
-                      line[k].stored.data() + order[i] * w, w);
-        }
-      }
-    }
-    return absl::OkStatus();
-  };
+  std::vector<int64_t> orders(lines.lines * lines.length);
   if (program == nullptr) {
     // Interpreting the comparator is not for many threads at once.
-    RIDGE_RETURN_IF_ERROR(sort_lines(0, lines));
-  } else {
-    const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, n));
-    op.interpreter.Parallel(0, lines, grain, [&](int64_t b, int64_t e) {
-      // A program cannot fail.
-      sort_lines(b, e).IgnoreError();
-    });
+    RIDGE_RETURN_IF_ERROR(
+        OrderLines(op, lines, program, 0, lines.lines, orders.data()));
+    return orders;
+  }
+  const int64_t grain =
+      std::max<int64_t>(1, 4096 / std::max<int64_t>(1, lines.length));
+  op.interpreter.Parallel(0, lines.lines, grain, [&](int64_t b, int64_t e) {
+    // A program cannot fail.
+    OrderLines(op, lines, program, b, e, orders.data()).IgnoreError();
+  });
+  return orders;
+}
+
+absl::StatusOr<Literal> EvalSort(const Op& op) {
+  RIDGE_ASSIGN_OR_RETURN(SortLines lines, SortLinesOf(op));
+  RIDGE_ASSIGN_OR_RETURN(std::vector<int64_t> orders, SortOrder(op));
+  std::vector<Literal> results;
+  for (int64_t k = 0; k < op.count(); ++k) {
+    const Literal& in = op.in(k);
+    results.push_back(Literal::Zeros(in.shape()));
+    uint8_t* out = results.back().mutable_bytes();
+    const int w = StorageBytes(in.shape().type());
+    for (int64_t l = 0; l < lines.lines; ++l) {
+      const int64_t* order = orders.data() + l * lines.length;
+      for (int64_t i = 0; i < lines.length; ++i) {
+        std::memcpy(out + lines.at(l, i) * w,
+                    in.bytes() + lines.at(l, order[i]) * w, w);
+      }
+    }
   }
   if (!op.shape.IsTuple()) return std::move(results[0]);
   return Literal::Tuple(std::move(results));
