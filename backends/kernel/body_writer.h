@@ -34,6 +34,7 @@ class BodyWriter {
 
   const Kernel& kernel() const { return kernel_; }
   IndexPool& pool() { return pool_; }
+  const IndexPool& pool_const() const { return pool_; }
   // "int32_t", or "int64_t" where an offset or the space does not fit.
   const std::string& index_type() const { return index_type_; }
 

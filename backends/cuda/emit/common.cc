@@ -1,0 +1,159 @@
+#include "backends/cuda/emit/common.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge::cuda {
+namespace {
+
+constexpr char kHelpers[] = R"cuda(
+// N elements that move as one access (up to 16 bytes each).
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) rdg_vec {
+  T x[N];
+};
+template <typename T, int N>
+RDG_FN rdg_vec<T, N> rdg_load_vec(const T* p) {
+  return *reinterpret_cast<const rdg_vec<T, N>*>(p);
+}
+template <typename T, int N>
+RDG_FN void rdg_store_vec(T* p, const rdg_vec<T, N>& v) {
+  *reinterpret_cast<rdg_vec<T, N>*>(p) = v;
+}
+// Another lane's value, `mask` away; any type of 1 to 16 bytes.
+template <typename T>
+RDG_FN T rdg_shuffle(T value, int mask) {
+  constexpr int n = (sizeof(T) + 3) / 4;
+  int words[n] = {};
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    words[i] = __shfl_xor_sync(0xffffffffu, words[i], mask);
+  }
+  memcpy(&value, words, sizeof(T));
+  return value;
+}
+)cuda";
+
+}  // namespace
+
+std::string FilePrelude() {
+  return absl::StrCat(ScalarPrelude(Dialect::kCuda), kHelpers);
+}
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t NextPowerOfTwo(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
+int64_t Parameter(const ScheduleChoice& choice, absl::string_view name,
+                  int64_t fallback) {
+  auto it = choice.parameters.find(std::string(name));
+  return it == choice.parameters.end() ? fallback : it->second;
+}
+
+int64_t NaturalVector(const Kernel& kernel) {
+  int64_t largest = 0;
+  for (const KernelBuffer& b : kernel.buffers) {
+    largest = std::max(largest, b.shape.ElementCount());
+  }
+  // Vectors are as long as the narrowest large buffer needs for 16 bytes,
+  // except that one-byte masks beside wider data do not stretch them.
+  int64_t widest_bytes = 1;
+  for (const KernelBuffer& b : kernel.buffers) {
+    if (b.shape.ElementCount() * 2 < largest) continue;
+    widest_bytes =
+        std::max<int64_t>(widest_bytes, StorageBytes(b.shape.type()));
+  }
+  int64_t narrow = 16;
+  for (const KernelBuffer& b : kernel.buffers) {
+    if (b.shape.ElementCount() * 2 < largest) continue;
+    int64_t bytes = StorageBytes(b.shape.type());
+    if (bytes > 1) narrow = std::min(narrow, bytes);
+  }
+  int64_t bytes = widest_bytes == 1 ? 1 : narrow;
+  return std::clamp<int64_t>(16 / bytes, 1, 8);
+}
+
+std::string VecType(ElementType type, int64_t n) {
+  return absl::StrCat("rdg_vec<", StorageType(type), ", ", n, ">");
+}
+
+LaneAccess AccessAlong(BodyWriter* w, IndexId offset, int64_t lane, int64_t n,
+                       IndexId* base) {
+  IndexId bound = w->Bound(offset);
+  *base = bound;
+  int64_t lane_var = static_cast<int64_t>(w->kernel().vars.size()) + lane;
+  for (int32_t d : w->pool().DynamicNodes(bound)) {
+    if (w->Varies(d) & BodyWriter::Bit(lane)) return LaneAccess::kEach;
+  }
+  std::optional<int64_t> stride = w->pool().StrideOf(bound, lane_var);
+  if (!stride.has_value()) return LaneAccess::kEach;
+  std::vector<IndexId> zero(lane_var + 1, -1);
+  zero[lane_var] = w->pool().Const(0);
+  *base = w->pool().Substitute(bound, zero);
+  if (*stride == 0) return LaneAccess::kSame;
+  if (*stride == 1 && w->pool().KnownAlignment(*base, n) >= n) {
+    return LaneAccess::kVector;
+  }
+  return LaneAccess::kEach;
+}
+
+std::string IdentityText(Opcode opcode, ElementType type) {
+  bool low = opcode == Opcode::kMaximum;
+  switch (opcode) {
+    case Opcode::kAdd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return ZeroText(type);
+    case Opcode::kMultiply:
+      if (IsPred(type)) return "true";
+      if (IsComplex(type)) {
+        return absl::StrCat(CarryType(type), "{1, 0}");
+      }
+      return absl::StrCat("(", CarryType(type), ")1");
+    case Opcode::kAnd:
+      return IsPred(type) ? "true" : absl::StrCat("(", CarryType(type), ")-1");
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      if (IsPred(type)) return low ? "false" : "true";
+      if (type == ElementType::kF64) {
+        return low ? "rdg_f64(0xfff0000000000000ULL)"
+                   : "rdg_f64(0x7ff0000000000000ULL)";
+      }
+      if (IsFloat(type)) {
+        return low ? "rdg_f32(0xff800000u)" : "rdg_f32(0x7f800000u)";
+      }
+      if (IsUnsigned(type)) {
+        return low ? ZeroText(type)
+                   : ConstText(type, (~uint64_t{0}) >> (64 - Info(type).bits));
+      }
+      if (IsSigned(type)) {
+        uint64_t top = (~uint64_t{0} >> 1) >> (64 - Info(type).bits);
+        return ConstText(type, low ? ~top : top);
+      }
+      return "";
+    default:
+      return "";
+  }
+}
+
+absl::StatusOr<std::string> WholeFile(const BodyWriter& w,
+                                      absl::string_view functions) {
+  RIDGE_ASSIGN_OR_RETURN(std::string helpers, w.FunctionsText());
+  return absl::StrCat(FilePrelude(), helpers, functions);
+}
+
+std::vector<int32_t> AllBuffers(const Kernel& kernel) {
+  std::vector<int32_t> all(kernel.buffers.size());
+  for (size_t b = 0; b < all.size(); ++b) all[b] = static_cast<int32_t>(b);
+  return all;
+}
+
+}  // namespace ridge::cuda

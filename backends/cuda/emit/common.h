@@ -1,0 +1,74 @@
+// What the emitters share: vectors of elements, parameters with defaults.
+#ifndef RIDGE_BACKENDS_CUDA_EMIT_COMMON_H_
+#define RIDGE_BACKENDS_CUDA_EMIT_COMMON_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/cuda/emit/emit.h"
+#include "backends/kernel/body_writer.h"
+
+namespace ridge::cuda {
+
+// Prelude and helpers that every generated file starts with.
+std::string FilePrelude();
+
+int64_t CeilDiv(int64_t a, int64_t b);
+int64_t NextPowerOfTwo(int64_t n);
+
+// The named parameter, or `fallback` where the choice does not have it.
+int64_t Parameter(const ScheduleChoice& choice, absl::string_view name,
+                  int64_t fallback);
+
+// Elements of 16 bytes of the widest common type among the kernel's large
+// buffers: 4 for f32, 8 for bf16; at most 8, at least 1.
+int64_t NaturalVector(const Kernel& kernel);
+
+// `rdg_vec<T, n>` of a buffer's storage type.
+std::string VecType(ElementType type, int64_t n);
+
+// How a load or store behaves along a lane variable.
+enum class LaneAccess : uint8_t {
+  kSame,    // one element for all lanes
+  kVector,  // consecutive and aligned: one wide access
+  kEach,    // a scalar access per lane
+};
+
+// `lane` is the emitter variable's number (order of NewVar), `lane_id` its
+// expression, `n` the number of lanes. On kVector, `base` becomes the offset
+// of lane 0.
+LaneAccess AccessAlong(BodyWriter* w, IndexId offset_over_kernel_vars,
+                       int64_t lane, int64_t n, IndexId* base);
+
+// The neutral element of a simple reducer, carried; empty where there is none.
+std::string IdentityText(Opcode opcode, ElementType type);
+
+// The text of everything but the body: prelude, helper functions, and `text`.
+absl::StatusOr<std::string> WholeFile(const BodyWriter& w,
+                                      absl::string_view functions);
+
+// Arguments: all buffers of the kernel in order.
+std::vector<int32_t> AllBuffers(const Kernel& kernel);
+
+// ---- The emitters ----
+
+// Each point of a set of variables on its own; serves every kernel.
+absl::StatusOr<EmittedKernel> EmitPointwise(const Kernel& kernel,
+                                            const ScheduleChoice& choice,
+                                            const DeviceLimits& device);
+absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
+                                            const ScheduleChoice& choice,
+                                            const DeviceLimits& device);
+absl::StatusOr<EmittedKernel> EmitColumnReduce(const Kernel& kernel,
+                                               const ScheduleChoice& choice,
+                                               const DeviceLimits& device);
+absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
+                                            const ScheduleChoice& choice,
+                                            const DeviceLimits& device);
+
+}  // namespace ridge::cuda
+
+#endif  // RIDGE_BACKENDS_CUDA_EMIT_COMMON_H_

@@ -1,0 +1,342 @@
+// The Transpose schedule: an elementwise kernel some of whose inputs are
+// contiguous along another variable (`a`) than its outputs (`b`). Tiles of the
+// two variables go through shared memory, so that both sides move whole
+// vectors:
+//
+//   for each transposed input: read the tile along a, write it to shared
+//   barrier
+//   for each point along b: transposed inputs from shared memory, all others
+//   from memory; compute; store a vector
+//
+// The pitch of a tile's rows in shared memory is odd in words, which leaves
+// two-way bank conflicts at most.
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/emit/common.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge::cuda {
+namespace {
+
+struct Geometry {
+  int64_t a_var = -1;
+  int64_t b_var = -1;
+  int64_t tile = 64;
+  int64_t threads = 256;
+  int64_t a_vector = 1;
+  int64_t b_vector = 1;
+};
+
+int64_t Pitch(ElementType type, int64_t tile) {
+  int64_t bytes = StorageBytes(type);
+  // One word (or element, where that is larger) of padding.
+  return tile + std::max<int64_t>(1, 4 / bytes);
+}
+
+class TransposeEmitter {
+ public:
+  TransposeEmitter(const Kernel& kernel, const Geometry& g,
+                   std::set<NodeId> moved)
+      : kernel_(kernel), g_(g), moved_(std::move(moved)) {
+    a_extent_ = kernel.vars[g.a_var].extent;
+    b_extent_ = kernel.vars[g.b_var].extent;
+    a_tiles_ = CeilDiv(a_extent_, g.tile);
+    b_tiles_ = CeilDiv(b_extent_, g.tile);
+    for (int64_t v = 0; v < kernel.space_vars; ++v) {
+      if (v != g.a_var && v != g.b_var) batch_ *= kernel.vars[v].extent;
+    }
+  }
+
+  int64_t Blocks() const { return batch_ * a_tiles_ * b_tiles_; }
+
+  absl::StatusOr<std::string> Run() {
+    BodyWriter head(kernel_, Dialect::kCuda);
+    const std::string& index = head.index_type();
+    head.Line(absl::StrCat("const ", index, " tb = (", index, ")(blockIdx.x % ",
+                           b_tiles_, ");"));
+    head.Line(absl::StrCat("const ", index, " ta = (", index, ")(blockIdx.x / ",
+                           b_tiles_, " % ", a_tiles_, ");"));
+    head.Line(absl::StrCat("const ", index, " m = (", index, ")(blockIdx.x / ",
+                           b_tiles_ * a_tiles_, ");"));
+    for (NodeId n : moved_) {
+      ElementType type = Storage(n);
+      head.Line(absl::StrCat("__shared__ ", StorageType(type), " t", n, "[",
+                             g_.tile, "][", Pitch(type, g_.tile), "];"));
+    }
+    RIDGE_ASSIGN_OR_RETURN(std::string load, Stage(/*loading=*/true));
+    RIDGE_ASSIGN_OR_RETURN(std::string store, Stage(/*loading=*/false));
+    return absl::StrCat(
+        "\nextern \"C\" __global__ void __launch_bounds__(", g_.threads, ") ",
+        kernel_.name, "(", head.ParameterText("__restrict__"), ") {\n",
+        head.TakeText(), load, "  __syncthreads();\n", store, "}\n");
+  }
+
+ private:
+  ElementType Storage(NodeId n) const {
+    return kernel_.buffers[kernel_.nodes[n].buffer].shape.type();
+  }
+
+  // One walk over the tile: lanes along a while loading, along b after.
+  absl::StatusOr<std::string> Stage(bool loading) {
+    BodyWriter w(kernel_, Dialect::kCuda);
+    IndexPool& pool = w.pool();
+    int64_t n = loading ? g_.a_vector : g_.b_vector;
+    IndexId m = w.NewVar("m", batch_);
+    IndexId ta = w.NewVar("ta", a_tiles_);
+    IndexId tb = w.NewVar("tb", b_tiles_);
+    IndexId fast = w.NewVar("p", g_.tile / n);  // vectors along the lanes
+    IndexId slow = w.NewVar("y", g_.tile);
+    IndexId j = w.NewVar("j", n);
+    constexpr int64_t kLane = 5;
+    IndexId along = pool.Add(pool.Mul(fast, n), j);
+    IndexId a = pool.Add(pool.Mul(ta, g_.tile), loading ? along : slow);
+    IndexId b = pool.Add(pool.Mul(tb, g_.tile), loading ? slow : along);
+    w.Bind(g_.a_var, a);
+    w.Bind(g_.b_var, b);
+    int64_t stride = 1;
+    for (int64_t v = kernel_.space_vars - 1; v >= 0; --v) {
+      if (v == g_.a_var || v == g_.b_var) continue;
+      w.Bind(v, pool.Mod(pool.FloorDiv(m, stride), kernel_.vars[v].extent));
+      stride *= kernel_.vars[v].extent;
+    }
+    int64_t per_row = g_.tile / n;
+    int64_t rows_at_once = std::max<int64_t>(1, g_.threads / per_row);
+    w.Line("#pragma unroll");
+    w.Open(absl::StrCat("for (int i = 0; i < ", CeilDiv(g_.tile, rows_at_once),
+                        "; ++i) {"));
+    w.Line(absl::StrCat("const int p = threadIdx.x % ", per_row, ";"));
+    w.Line(absl::StrCat("const int y = threadIdx.x / ", per_row, " + i * ",
+                        rows_at_once, ";"));
+    w.Line("__builtin_assume(p >= 0 && y >= 0);");
+    std::string guard;
+    int64_t fast_extent = loading ? a_extent_ : b_extent_;
+    int64_t slow_extent = loading ? b_extent_ : a_extent_;
+    const char* fast_tile = loading ? "ta" : "tb";
+    const char* slow_tile = loading ? "tb" : "ta";
+    if (fast_extent % g_.tile != 0) {
+      guard = absl::StrCat(fast_tile, " * ", g_.tile, " + p * ", n, " < ",
+                           fast_extent);
+    }
+    if (slow_extent % g_.tile != 0) {
+      absl::StrAppend(&guard, guard.empty() ? "" : " && ", slow_tile, " * ",
+                      g_.tile, " + y < ", slow_extent);
+    }
+    if (g_.tile % rows_at_once != 0) {
+      absl::StrAppend(&guard, guard.empty() ? "" : " && ", "y < ", g_.tile);
+    }
+    if (!guard.empty()) w.Open(absl::StrCat("if (", guard, ") {"));
+    RIDGE_RETURN_IF_ERROR(loading ? LoadTile(&w, kLane, n)
+                                  : StoreTile(&w, kLane, n));
+    if (!guard.empty()) w.Close();
+    w.Close();
+    return w.TakeText();
+  }
+
+  absl::Status LoadTile(BodyWriter* w, int64_t lane, int64_t n) {
+    for (NodeId node : moved_) {
+      ElementType type = Storage(node);
+      IndexId base;
+      LaneAccess access =
+          AccessAlong(w, kernel_.nodes[node].offset, lane, n, &base);
+      std::string name = w->BufferName(kernel_.nodes[node].buffer);
+      if (n > 1 && access == LaneAccess::kVector) {
+        w->Line(absl::StrCat("const ", VecType(type, n), " a", node,
+                             " = rdg_load_vec<", StorageType(type), ", ", n,
+                             ">(", name, " + (", w->Text(base), "));"));
+      }
+      w->Line("#pragma unroll");
+      w->Open(absl::StrCat("for (int j = 0; j < ", n, "; ++j) {"));
+      std::string value =
+          n > 1 && access == LaneAccess::kVector
+              ? absl::StrCat("a", node, ".x[j]")
+              : absl::StrCat(name, "[",
+                             w->Text(w->Bound(kernel_.nodes[node].offset)),
+                             "]");
+      w->Line(absl::StrCat("t", node, "[y][p * ", n, " + j] = ", value, ";"));
+      w->Close();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status StoreTile(BodyWriter* w, int64_t lane, int64_t n) {
+    std::vector<NodeId> roots;
+    for (const Store& s : kernel_.stores) roots.push_back(s.value);
+    auto stop = [&](NodeId m) { return moved_.count(m) != 0; };
+    std::vector<NodeId> needs = w->Needs(roots, stop);
+    std::set<NodeId> wide;
+    std::vector<NodeId> shared;
+    for (NodeId m : needs) {
+      const Node& node = kernel_.nodes[m];
+      if ((w->Varies(m) & BodyWriter::Bit(lane)) == 0) shared.push_back(m);
+      if (node.kind != NodeKind::kLoad || node.guard >= 0 || n == 1 ||
+          w->pool().HasDynamic(node.offset)) {
+        continue;
+      }
+      IndexId base;
+      if (AccessAlong(w, node.offset, lane, n, &base) != LaneAccess::kVector) {
+        continue;
+      }
+      wide.insert(m);
+      w->Line(absl::StrCat("const ", VecType(Storage(m), n), " a", m,
+                           " = rdg_load_vec<", StorageType(Storage(m)), ", ", n,
+                           ">(", w->BufferName(node.buffer), " + (",
+                           w->Text(base), "));"));
+    }
+    // A value all lanes share may hang on a tile element only through what
+    // varies, so this reads no tile.
+    std::vector<NodeId> plain;
+    for (NodeId m : shared) {
+      bool touches = false;
+      for (NodeId t : w->Needs({&m, 1}, [](NodeId) { return false; })) {
+        touches = touches || moved_.count(t) != 0;
+      }
+      if (!touches) plain.push_back(m);
+    }
+    RIDGE_RETURN_IF_ERROR(w->Emit(plain));
+    std::vector<std::pair<const Store*, IndexId>> vectors;
+    for (const Store& s : kernel_.stores) {
+      IndexId base;
+      if (n > 1 &&
+          AccessAlong(w, s.offset, lane, n, &base) == LaneAccess::kVector) {
+        vectors.emplace_back(&s, base);
+        w->Line(absl::StrCat(VecType(kernel_.buffers[s.buffer].shape.type(), n),
+                             " s", s.buffer, ";"));
+      }
+    }
+    w->Line("#pragma unroll");
+    w->Open(absl::StrCat("for (int j = 0; j < ", n, "; ++j) {"));
+    for (NodeId m : moved_) {
+      const Node& node = kernel_.nodes[m];
+      w->Line(absl::StrCat(
+          "const ", CarryType(node.type), " n", m, " = ",
+          LoadText(node.type, absl::StrCat("t", m, "[p * ", n, " + j][y]")),
+          ";"));
+      w->Define(m, absl::StrCat("n", m));
+    }
+    for (NodeId m : wide) {
+      const Node& node = kernel_.nodes[m];
+      w->Line(absl::StrCat("const ", CarryType(node.type), " n", m, " = ",
+                           LoadText(node.type, absl::StrCat("a", m, ".x[j]")),
+                           ";"));
+      w->Define(m, absl::StrCat("n", m));
+    }
+    for (const Store& s : kernel_.stores) {
+      bool is_vector =
+          std::any_of(vectors.begin(), vectors.end(),
+                      [&](const auto& v) { return v.first == &s; });
+      if (!is_vector) {
+        RIDGE_RETURN_IF_ERROR(w->EmitStore(s));
+        continue;
+      }
+      RIDGE_RETURN_IF_ERROR(w->EmitStoreNeeds(s));
+      w->Line(absl::StrCat(
+          "s", s.buffer, ".x[j] = ",
+          StoreText(kernel_.buffers[s.buffer].shape.type(), w->Name(s.value)),
+          ";"));
+    }
+    w->Close();
+    for (const auto& [s, base] : vectors) {
+      w->Line(absl::StrCat("rdg_store_vec(", w->BufferName(s->buffer), " + (",
+                           w->Text(base), "), s", s->buffer, ");"));
+    }
+    return absl::OkStatus();
+  }
+
+  const Kernel& kernel_;
+  Geometry g_;
+  std::set<NodeId> moved_;
+  int64_t a_extent_ = 1;
+  int64_t b_extent_ = 1;
+  int64_t a_tiles_ = 1;
+  int64_t b_tiles_ = 1;
+  int64_t batch_ = 1;
+};
+
+}  // namespace
+
+absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
+                                            const ScheduleChoice& choice,
+                                            const DeviceLimits& device) {
+  Geometry g;
+  g.b_var = kernel.space_vars - 1;
+  const IndexPool& pool = *kernel.index;
+  std::set<NodeId> moved;
+  int64_t widest = 1;
+  for (NodeId n = 0; n < static_cast<NodeId>(kernel.nodes.size()); ++n) {
+    const Node& node = kernel.nodes[n];
+    if (node.kind == NodeKind::kReduce) {
+      return absl::UnimplementedError("transpose: holds a reduction");
+    }
+    if (node.kind != NodeKind::kLoad || node.guard >= 0 ||
+        pool.HasDynamic(node.offset)) {
+      continue;
+    }
+    std::optional<int64_t> along_b = pool.StrideOf(node.offset, g.b_var);
+    if (!along_b.has_value() || *along_b == 0 || *along_b == 1) continue;
+    for (int64_t v = 0; v < g.b_var; ++v) {
+      std::optional<int64_t> stride = pool.StrideOf(node.offset, v);
+      if (!stride.has_value() || *stride != 1) continue;
+      if (g.a_var >= 0 && g.a_var != v) {
+        return absl::UnimplementedError(
+            "transpose: inputs contiguous along different variables");
+      }
+      g.a_var = v;
+      moved.insert(n);
+      widest = std::max<int64_t>(
+          widest, StorageBytes(kernel.buffers[node.buffer].shape.type()));
+    }
+  }
+  if (moved.empty()) {
+    return absl::UnimplementedError("transpose: no input to turn");
+  }
+  for (const Store& s : kernel.stores) {
+    if (s.vars != SpaceMask(kernel) || s.guard >= 0 || s.combine >= 0) {
+      // Unit-extent variables do not show in the mask.
+      if (PointCount(kernel, s.vars) != PointCount(kernel, SpaceMask(kernel)) ||
+          s.guard >= 0 || s.combine >= 0) {
+        return absl::UnimplementedError(
+            "transpose: an output that does not span the space");
+      }
+    }
+  }
+  int64_t bytes_per_point = 0;
+  for (NodeId n : moved) {
+    bytes_per_point +=
+        StorageBytes(kernel.buffers[kernel.nodes[n].buffer].shape.type());
+  }
+  g.tile = Parameter(choice, "tile", bytes_per_point <= 8 ? 64 : 32);
+  if (bytes_per_point * g.tile * (g.tile + 4) > 48 * 1024) {
+    return absl::UnimplementedError("transpose: tiles exceed shared memory");
+  }
+  int64_t vector = std::clamp<int64_t>(16 / widest, 1, 8);
+  vector = Parameter(choice, "vector", std::min(vector, NaturalVector(kernel)));
+  g.a_vector = g.b_vector = vector;
+  while (kernel.vars[g.a_var].extent % g.a_vector != 0) g.a_vector /= 2;
+  while (kernel.vars[g.b_var].extent % g.b_vector != 0) g.b_vector /= 2;
+  g.threads = Parameter(choice, "threads", 256);
+  if (PointCount(kernel, SpaceMask(kernel)) == 0) {
+    return absl::UnimplementedError("transpose: no elements");
+  }
+  EmittedKernel emitted;
+  emitted.choice.name = "transpose";
+  emitted.choice.parameters = {
+      {"tile", g.tile}, {"vector", vector}, {"threads", g.threads}};
+  TransposeEmitter emitter(kernel, g, moved);
+  RIDGE_ASSIGN_OR_RETURN(std::string text, emitter.Run());
+  BodyWriter probe(kernel, Dialect::kCuda);
+  RIDGE_ASSIGN_OR_RETURN(emitted.source, WholeFile(probe, text));
+  Launch launch;
+  launch.function = kernel.name;
+  launch.grid = emitter.Blocks();
+  launch.block = static_cast<int>(g.threads);
+  launch.arguments = AllBuffers(kernel);
+  emitted.launches.push_back(std::move(launch));
+  return emitted;
+}
+
+}  // namespace ridge::cuda
