@@ -371,8 +371,8 @@ IndexId IndexPool::Mod(IndexId a, int64_t divisor) {
   return result;
 }
 
-IndexId IndexPool::Rewrite(IndexId expr, IndexKind leaf,
-                           absl::Span<const IndexId> replacement) {
+IndexId IndexPool::Rewrite(IndexId expr,
+                           const std::function<IndexId(IndexId)>& leaf) {
   // Children have smaller ids than parents: ascending order is bottom-up.
   std::vector<IndexId> order = {expr};
   absl::flat_hash_map<IndexId, IndexId> done;
@@ -393,11 +393,7 @@ IndexId IndexPool::Rewrite(IndexId expr, IndexKind leaf,
         break;
       case IndexKind::kVar:
       case IndexKind::kDynamic:
-        if (n.kind == leaf &&
-            n.value < static_cast<int64_t>(replacement.size()) &&
-            replacement[n.value] >= 0) {
-          to = replacement[n.value];
-        }
+        to = leaf(id);
         break;
       case IndexKind::kAdd:
         to = Add(done[n.a], done[n.b]);
@@ -419,12 +415,20 @@ IndexId IndexPool::Rewrite(IndexId expr, IndexKind leaf,
 
 IndexId IndexPool::Substitute(IndexId expr,
                               absl::Span<const IndexId> replacement) {
-  return Rewrite(expr, IndexKind::kVar, replacement);
+  return Rewrite(expr, [&](IndexId leaf) {
+    const IndexNode& n = nodes_[leaf];
+    bool replaced = n.kind == IndexKind::kVar &&
+                    n.value < static_cast<int64_t>(replacement.size()) &&
+                    replacement[n.value] >= 0;
+    return replaced ? replacement[n.value] : leaf;
+  });
 }
 
-IndexId IndexPool::SubstituteDynamic(IndexId expr,
-                                     absl::Span<const IndexId> replacement) {
-  return Rewrite(expr, IndexKind::kDynamic, replacement);
+IndexId IndexPool::RenameDynamic(IndexId expr, absl::Span<const int32_t> to) {
+  return Rewrite(expr, [&](IndexId leaf) {
+    const IndexNode n = nodes_[leaf];
+    return n.kind == IndexKind::kDynamic ? Dynamic(to[n.value], n.range) : leaf;
+  });
 }
 
 std::vector<int32_t> IndexPool::DynamicNodes(IndexId expr) const {

@@ -13,6 +13,7 @@
 #define RIDGE_BACKENDS_KERNEL_INDEX_EXPR_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,9 +98,8 @@ class IndexPool {
   // `expr` with variable v replaced by replacement[v] (-1, or beyond the end:
   // kept).
   IndexId Substitute(IndexId expr, absl::Span<const IndexId> replacement);
-  // `expr` with dynamic node d replaced by replacement[d] (same conventions).
-  IndexId SubstituteDynamic(IndexId expr,
-                            absl::Span<const IndexId> replacement);
+  // `expr` with dynamic node d renamed to[d].
+  IndexId RenameDynamic(IndexId expr, absl::Span<const int32_t> to);
   // Bit v set: `expr` depends on variable v. Dynamic nodes are not looked into.
   uint64_t VarMask(IndexId expr) const { return facts_[expr].vars; }
   bool HasDynamic(IndexId expr) const { return facts_[expr].dynamic; }
@@ -148,8 +148,9 @@ class IndexPool {
   // divisor g > 1 of `divisor`; false if there is none.
   bool SplitByFactor(const IndexSum& rest, int64_t divisor, int64_t* g,
                      IndexSum* high, IndexSum* low) const;
-  IndexId Rewrite(IndexId expr, IndexKind leaf,
-                  absl::Span<const IndexId> replacement);
+  // `expr` rebuilt from leaves (variables and dynamic nodes) that `leaf`
+  // replaces.
+  IndexId Rewrite(IndexId expr, const std::function<IndexId(IndexId)>& leaf);
 
   std::vector<IndexNode> nodes_;
   std::vector<Facts> facts_;

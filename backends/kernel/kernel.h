@@ -10,6 +10,16 @@
 // and so no longer depends on them; `phase` counts the reductions before a
 // node, so that a row schedule knows what must wait for what.
 //
+// The first `space_vars` variables are the parallel space: the elements of the
+// roots (kLoop, kTranspose), of the hero's operand (reduce patterns), of the
+// update (kScatter), in physical order of that value's layout, so that the
+// last one is contiguous. Variables after them only serve reductions of values
+// that do not lie over that space: every node that depends on one is folded
+// over it by a kReduce, and a thread loops over it. Two reductions may share
+// one. In reduce patterns the space's variables are maximal runs of dimensions
+// that the same reductions fold over: a row reduction has one or two, kept
+// then reduced; [N,C,H,W] over N,H,W has three.
+//
 // Example, softmax over f32[R,C]: v0 = R, v1 = C.
 //   n0 = load in0[v0*C + v1]            vars {0,1} phase 0
 //   n1 = reduce max n0 over {1}         vars {0}   phase 1
@@ -42,11 +52,12 @@ enum class NodeKind : uint8_t {
   kLoad,    // operand `buffer` at element offset `offset`
   kIndex,   // the value of index expression `offset` (iota), as `type`
   kOp,      // elementwise `opcode` of operands, with HLO's exact semantics in
-            // `type` (bf16 rounds); convert, compare, select, clamp, ... too
+            // `type` (bf16 rounds); convert, compare, select, clamp, ... too.
+            // Map's and other scalar computations come inlined.
   kReduce,  // fold of operands (N values, then N inits) over `reduced` with
-            // combiner `function`; this node is result number `result`
-  kCall,    // result `result` of scalar function `function` (map, reducers
-            // used pointwise)
+            // combiner `function`; this node is result number `result`. Nodes
+            // that differ in `result` alone are one fold
+  kParameter,  // the first nodes of a ScalarFunction, by position; `type`
 };
 
 struct Node {
@@ -67,7 +78,7 @@ struct Node {
   bool total_order = false;
   int32_t exponent_bits = 0;  // reduce-precision
   int32_t mantissa_bits = 0;
-  // kReduce, kCall.
+  // kReduce.
   int32_t function = -1;
   int32_t result = 0;
   uint64_t reduced = 0;  // bit v: folds over variable v
@@ -78,13 +89,12 @@ struct Node {
   const Instruction* origin = nullptr;  // for names and comments; may be null
 };
 
-// A scalar function: a reducer or a map's computation. Parameters are nodes
-// 0..parameter_count-1 (kind kConst is not used for them: they are
-// `kParameter` by position).
+// A scalar function: a reducer's or a scatter's computation. A reducer of N
+// values has parameters (accumulator 0..N-1, value 0..N-1) and N results.
 struct ScalarFunction {
   std::string name;
   int32_t parameter_count = 0;
-  std::vector<Node> nodes;  // the first parameter_count stand for parameters
+  std::vector<Node> nodes;  // kParameter first; then kConst and kOp
   std::vector<NodeId> results;
   // Set where the function is one commutative and associative operation
   // (add, multiply, maximum, minimum, and, or, xor), by far the usual case.
@@ -99,7 +109,9 @@ struct KernelBuffer {
   int32_t part = 0;  // tuple element of a tuple-shaped value
   Shape shape;       // the part's shape, with layout
   bool is_output = false;
-  // Outputs of kScatter groups that update an input in place: that input.
+  // Outputs of kScatter kernels that update an input in place: that input. The
+  // kernel only writes what changes; where the two may not share memory, the
+  // runtime copies the input to the output first (same bytes).
   int32_t aliases = -1;
 };
 
@@ -107,9 +119,15 @@ struct Store {
   NodeId value = -1;
   int32_t buffer = -1;
   IndexId offset = -1;
-  uint64_t vars = 0;  // variables that `offset` depends on; the store happens
-                      // once per value of these
-  NodeId guard = -1;
+  // Variables that offset, value and guard depend on: the store happens once
+  // per value of these. Derived by FinishKernel.
+  uint64_t vars = 0;
+  NodeId guard = -1;  // where false nothing is stored
+  // Scatter: out[offset] = function(out[offset], value); -1: out[offset] =
+  // value. Unless `unique`, several points may hit one offset: then updates
+  // must not be lost, and happen in any order.
+  int32_t combine = -1;
+  bool unique = true;
 };
 
 struct IterationVar {
@@ -119,11 +137,18 @@ struct IterationVar {
 struct Kernel {
   std::string name;  // the group's name: a C identifier
   GroupPattern pattern = GroupPattern::kLoop;
-  std::vector<IterationVar> vars;  // at most 64; the last one is minor
+  // At most 64, at least one; see the top of this file.
+  std::vector<IterationVar> vars;
+  int32_t space_vars = 0;
   std::vector<KernelBuffer> buffers;
   std::vector<Node> nodes;  // operands precede users
   std::vector<ScalarFunction> functions;
+  // Empty where the outputs have no elements: nothing to launch. A store to
+  // an output without elements is left out.
   std::vector<Store> stores;
+  // A kernel over the same buffers to run first: it fills the outputs that
+  // this kernel (kScatter) then updates, where they are no input's copy.
+  std::shared_ptr<const Kernel> prologue;
   std::shared_ptr<IndexPool> index;  // shared by copies; append-only
   ScheduleChoice schedule;
 
@@ -135,8 +160,35 @@ struct Kernel {
 // a member.
 absl::StatusOr<Kernel> BuildKernel(const Group& group);
 
+// Brings a kernel into its final form: removes nodes that no store needs and
+// repetitions, numbers nodes anew in the same order, derives vars and phase.
+void FinishKernel(Kernel* kernel);
+// Makes one variable of two neighbours wherever every index expression and
+// every reduction allows it. Leaves the kernel finished.
+void MergeVars(Kernel* kernel);
+
+// Internal, naming the node or store, where an invariant of this file is
+// broken.
+absl::Status ValidateKernel(const Kernel& kernel);
+
 // Human-readable, in the form of the example above.
 std::string ToString(const Kernel& kernel);
+
+// The variables of the parallel space as a mask.
+inline uint64_t SpaceMask(const Kernel& kernel) {
+  return kernel.space_vars >= 64 ? ~uint64_t{0}
+                                 : (uint64_t{1} << kernel.space_vars) - 1;
+}
+// Points of the variables in `mask`; saturates.
+int64_t PointCount(const Kernel& kernel, uint64_t mask);
+// True where some index expression leaves the range of int32: offsets then
+// need 64 bits.
+bool NeedsInt64(const Kernel& kernel);
+// Variables that an expression depends on, through dynamic nodes too.
+uint64_t AllVars(const Kernel& kernel, IndexId expr);
+// Type of the values a node's operation works in: the node's type, but the
+// first operand's for compare, is-finite and conversions.
+ElementType OperandType(const Kernel& kernel, const Node& node);
 
 }  // namespace ridge
 

@@ -1,0 +1,166 @@
+// Rules of reductions.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "backends/kernel/builder.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge {
+namespace {
+
+// Nodes of the values and inits of a reduction, at one index.
+struct Folded {
+  std::vector<NodeId> operands;  // N values, then N inits
+  bool pending = false;
+};
+
+// One result of the fold of `folded` over the variables in `mask`.
+absl::StatusOr<NodeId> Fold(KernelBuilder& b, const ValueRequest& r,
+                            const Folded& folded, uint64_t mask) {
+  const Instruction& i = *r.instruction;
+  if (i.to_apply() == nullptr) return Refuse(i, "no to_apply");
+  RIDGE_ASSIGN_OR_RETURN(int32_t function, b.Function(i.to_apply()));
+  const int64_t n = static_cast<int64_t>(folded.operands.size()) / 2;
+  const ScalarFunction& f = b.function(function);
+  if (f.parameter_count != 2 * n ||
+      static_cast<int64_t>(f.results.size()) != n) {
+    return Refuse(
+        i, absl::StrCat("reducer with ", f.parameter_count, " parameters and ",
+                        f.results.size(), " results for ", n, " operands"));
+  }
+  if (mask == 0) {
+    // One element: combine it with the init, the accumulator first.
+    std::vector<NodeId> arguments(folded.operands.begin() + n,
+                                  folded.operands.end());
+    arguments.insert(arguments.end(), folded.operands.begin(),
+                     folded.operands.begin() + n);
+    return b.Inline(ScalarFunction(f), arguments)[r.part];
+  }
+  Node node;
+  node.kind = NodeKind::kReduce;
+  node.type = b.node(folded.operands[r.part]).type;
+  node.operands.assign(folded.operands.begin(), folded.operands.end());
+  node.function = function;
+  node.result = r.part;
+  node.reduced = mask;
+  node.origin = &i;
+  return b.Add(std::move(node));
+}
+
+}  // namespace
+
+// Indices along the reduced dimensions are the space's own variables where the
+// operand lies over the space and the requested index does not use them;
+// otherwise inner variables.
+absl::StatusOr<NodeId> LowerReduce(KernelBuilder& b, const ValueRequest& r) {
+  const Instruction& i = *r.instruction;
+  const int64_t n = i.operand_count() / 2;
+  if (n == 0) return Refuse(i, "no operands");
+  const Shape& shape = i.operand(0)->shape();
+  std::vector<bool> folds(shape.rank());
+  bool empty = false;
+  for (int64_t d : i.dimensions()) {
+    if (d < 0 || d >= shape.rank()) return Refuse(i, "dimension out of range");
+    folds[d] = true;
+    empty |= shape.dim(d) == 0;
+  }
+  Folded folded;
+  for (int64_t k = 0; k < n; ++k) {
+    NodeId init = b.Need(i.operand(n + k), {});
+    folded.pending |= init == kPending;
+    folded.operands.push_back(init);
+  }
+  if (empty) return folded.pending ? kPending : folded.operands[r.part];
+
+  uint64_t used = b.VarsOf(r.index, r.guard);
+  const IndexTuple* home = b.Home(i.operand(0));
+  uint64_t home_mask = 0;
+  if (home != nullptr) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (folds[d]) home_mask |= b.pool().VarMask((*home)[d]);
+    }
+    int64_t points = 1;
+    for (int64_t d : i.dimensions()) points *= shape.dim(d);
+    // The variables must be free, and count the reduced elements once each.
+    if ((home_mask & used) != 0 ||
+        PointCount(*b.kernel(), home_mask) != points) {
+      home = nullptr;
+    }
+  }
+  uint64_t mask = home != nullptr ? home_mask : 0;
+  IndexTuple index(shape.rank(), -1);
+  int64_t kept = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (!folds[d]) index[d] = r.index[kept++];
+  }
+  // In physical order, so that the innermost loop is the contiguous one.
+  for (int64_t d : PhysicalOrder(shape)) {
+    if (!folds[d]) continue;
+    if (home != nullptr) {
+      index[d] = (*home)[d];
+      continue;
+    }
+    RIDGE_ASSIGN_OR_RETURN(index[d], b.InnerVar(shape.dim(d), &used));
+    mask |= b.pool().VarMask(index[d]);
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    NodeId value = b.Need(i.operand(k), index, r.guard);
+    folded.pending |= value == kPending;
+    folded.operands.insert(folded.operands.begin() + k, value);
+  }
+  if (folded.pending) return kPending;
+  return Fold(b, r, folded, mask);
+}
+
+absl::StatusOr<NodeId> LowerReduceWindow(KernelBuilder& b,
+                                         const ValueRequest& r) {
+  const Instruction& i = *r.instruction;
+  const int64_t n = i.operand_count() / 2;
+  const Window* window = i.window();
+  if (n == 0 || window == nullptr || window->size() != r.index.size()) {
+    return Refuse(i, "window does not fit the operand");
+  }
+  const Shape& shape = i.operand(0)->shape();
+  Folded folded;
+  for (int64_t k = 0; k < n; ++k) {
+    NodeId init = b.Need(i.operand(n + k), {});
+    folded.pending |= init == kPending;
+    folded.operands.push_back(init);
+  }
+  IndexPool& pool = b.pool();
+  uint64_t used = b.VarsOf(r.index, r.guard), mask = 0;
+  IndexTuple index;
+  NodeId inside = kAlways;
+  for (size_t d = 0; d < window->size(); ++d) {
+    const WindowDimension& w = (*window)[d];
+    if (w.size == 0) return folded.pending ? kPending : folded.operands[r.part];
+    RIDGE_ASSIGN_OR_RETURN(IndexId at, b.InnerVar(w.size, &used));
+    mask |= pool.VarMask(at);
+    IndexId base = pool.Add(pool.Mul(r.index[d], w.stride),
+                            pool.Mul(at, w.window_dilation));
+    base = pool.AddConst(base, -w.padding_low);
+    IndexId element = pool.FloorDiv(base, w.base_dilation);
+    inside = b.And(inside, b.InRange(element, 0, shape.dim(d)));
+    if (w.base_dilation > 1) {
+      inside = b.And(inside, b.InRange(pool.Mod(base, w.base_dilation), 0, 1));
+    }
+    index.push_back(element);
+  }
+  std::vector<NodeId> values;
+  for (int64_t k = 0; k < n; ++k) {
+    NodeId value = b.IsFalse(inside)
+                       ? folded.operands[k]
+                       : b.Need(i.operand(k), index, b.And(r.guard, inside));
+    folded.pending |= value == kPending;
+    values.push_back(value);
+  }
+  if (folded.pending) return kPending;
+  // What lies outside counts as the init.
+  for (int64_t k = 0; k < n; ++k) {
+    values[k] = b.Select(b.AsNode(inside), values[k], folded.operands[k]);
+  }
+  folded.operands.insert(folded.operands.begin(), values.begin(), values.end());
+  return Fold(b, r, folded, mask);
+}
+
+}  // namespace ridge
