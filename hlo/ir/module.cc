@@ -314,6 +314,19 @@ void Module::RemoveComputation(Computation* computation) {
   }
 }
 
+void Module::MoveComputationLast(Computation* computation) {
+  if (order_.back() == computation) return;
+  auto it = std::find(order_.rbegin(), order_.rend(), computation);
+  std::rotate(it.base() - 1, it.base(), order_.end());
+}
+
+void Module::MoveComputationBefore(Computation* computation,
+                                   Computation* before) {
+  if (computation == before) return;
+  order_.erase(std::find(order_.begin(), order_.end(), computation));
+  order_.insert(std::find(order_.begin(), order_.end(), before), computation);
+}
+
 void Module::RemoveUnreachableComputations() {
   absl::flat_hash_set<const Computation*> reached;
   std::vector<Computation*> stack = {entry_};
@@ -378,6 +391,7 @@ Computation* Module::CloneComputation(
   bool same_module = source.module() == this;
   Computation* copy = AddComputation(name.empty() ? source.name() : name);
   copy->location_ = source.location_;
+  copy->is_async_sugar_ = source.is_async_sugar_;
   if (!source.execution_thread_.empty()) {
     copy->set_execution_thread(source.execution_thread_);
   }

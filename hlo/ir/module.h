@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -67,6 +68,8 @@ class Instruction {
   // `shape` must be interned in the same module (Module::Intern).
   void set_interned_shape(const Shape* shape) { shape_ = shape; }
   void set_name(absl::string_view name);
+  // For parsers: the name lies in the module and is known to be unique.
+  void set_arena_name(absl::string_view name) { name_ = name; }
 
   absl::Span<Instruction* const> operands() const { return operands_; }
   Instruction* operand(int64_t i) const { return operands_[i]; }
@@ -90,6 +93,11 @@ class Instruction {
   // the typed setters below copy into it.
   void SetAttr(AttrId id, AttrValue value);
   void RemoveAttr(AttrId id);
+  // For parsers: `attributes` become all there are; their ids must differ.
+  void TakeAttributes(std::vector<Attribute>* attributes) {
+    attributes_.assign(std::make_move_iterator(attributes->begin()),
+                       std::make_move_iterator(attributes->end()));
+  }
 
   bool bool_attr(AttrId id, bool fallback = false) const;
   int64_t int_attr(AttrId id, int64_t fallback = 0) const;
@@ -213,11 +221,18 @@ class Computation {
   Module* module() const { return module_; }
   absl::string_view name() const { return name_; }
   void set_name(absl::string_view name);
+  // For parsers: the name lies in the module and is known to be unique.
+  void set_arena_name(absl::string_view name) { name_ = name; }
   SourceLocation location() const { return location_; }
   void set_location(SourceLocation l) { location_ = l; }
   // execution_thread="..." ; empty means the main thread.
   absl::string_view execution_thread() const { return execution_thread_; }
   void set_execution_thread(absl::string_view t);
+  // True for the computation that an <op>-start of the text stands for: it
+  // has no text of its own, and is printed as <op>-start again while it is a
+  // single operation.
+  bool is_async_sugar() const { return is_async_sugar_; }
+  void set_async_sugar(bool sugar) { is_async_sugar_ = sugar; }
 
   Range instructions() const { return Range(first_); }
   Instruction* first() const { return first_; }
@@ -272,6 +287,7 @@ class Computation {
   absl::string_view name_;
   absl::string_view execution_thread_;
   SourceLocation location_;
+  bool is_async_sugar_ = false;
   Instruction* first_ = nullptr;
   Instruction* last_ = nullptr;
   Instruction* root_ = nullptr;
@@ -300,6 +316,10 @@ class Module {
   Computation* AddComputationRaw(absl::string_view arena_name);
   Computation* FindComputation(absl::string_view name) const;
   void RemoveComputation(Computation* computation);
+  // Changes the text order, so that a new callee precedes its callers.
+  void MoveComputationBefore(Computation* computation, Computation* before);
+  // Puts it after all others. For parsers, which meet callees inside it.
+  void MoveComputationLast(Computation* computation);
   // Drops computations that the entry does not reach.
   void RemoveUnreachableComputations();
   // Copies `source` (of this or another module) with the computations it

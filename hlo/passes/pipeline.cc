@@ -11,6 +11,8 @@ namespace {
 constexpr absl::string_view kExpanding[] = {
     "call_inliner",
     "map_inliner",
+    "batch_norm_expander",
+    "bitcast_to_reshape",
 };
 
 // The rules first, because they make the rest small; CSE after them, because

@@ -7,11 +7,14 @@
 #include "absl/strings/str_split.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/algebraic_simplifier.h"
+#include "hlo/passes/batch_norm_expander.h"
+#include "hlo/passes/bitcast_normalization.h"
 #include "hlo/passes/call_inliner.h"
 #include "hlo/passes/constant_folding.h"
 #include "hlo/passes/cse.h"
 #include "hlo/passes/dce.h"
 #include "hlo/passes/pipeline.h"
+#include "hlo/passes/while_passes.h"
 
 namespace ridge {
 namespace {
@@ -30,6 +33,10 @@ constexpr Pass kPasses[] = {
      SimplifyAlgebra},
     {"all_rules", "the rewrite rules of all passes from one worklist",
      ApplyAllRules},
+    {"batch_norm_expander", "batch norms become reductions and arithmetic",
+     ExpandBatchNorms},
+    {"bitcast_to_reshape", "bitcasts become reshapes and transposes",
+     BitcastToReshape},
     {"broadcast_sinking", "computes before it broadcasts", SinkBroadcasts},
     {"call_inliner", "calls become what they call", InlineCalls},
     {"canonicalize", "the whole pipeline", RunPipeline},
@@ -44,8 +51,14 @@ constexpr Pass kPasses[] = {
      SimplifyGathers},
     {"map_inliner", "elementwise maps become instructions on arrays",
      InlineMaps},
+    {"reshape_to_bitcast", "reshapes that keep the buffer become bitcasts",
+     ReshapeToBitcast},
     {"unit_dimension_squeezer", "computes without dimensions of size 1",
      SqueezeUnitDimensions},
+    {"while_invariant_motion", "what every step repeats runs once",
+     MoveLoopInvariants},
+    {"while_simplifier", "loops without idle state or idle steps",
+     SimplifyWhileLoops},
 };
 
 }  // namespace
