@@ -46,8 +46,10 @@ constexpr bool SameParameter() {
     if constexpr (std::is_arithmetic_v<PB> || std::is_enum_v<PB>) {
       // One way to spell a 64-bit integer is `long`, another `long long`; and
       // void* takes any pointer.
-      if constexpr (std::is_void_v<PA> || std::is_void_v<PB>) return true;
-      else return sizeof(PA) == sizeof(PB);
+      if constexpr (std::is_void_v<PA> || std::is_void_v<PB>)
+        return true;
+      else
+        return sizeof(PA) == sizeof(PB);
     }
     return true;
   }
@@ -68,10 +70,9 @@ struct SameFunction<R1 (*)(A...), R2 (*)(B...)> {
   static constexpr bool value = Check();
 };
 
-#define RIDGE_CHECK_FUNCTION(need, field, symbol, result, params)          \
-  using field##Type = result(*) params;                                    \
-  static_assert(SameFunction<field##Type, decltype(&::symbol)>::value,     \
-                #symbol);
+#define RIDGE_CHECK_FUNCTION(need, field, symbol, result, params) \
+  using field##Type = result(*) params;                           \
+  static_assert(SameFunction<field##Type, decltype(&::symbol)>::value, #symbol);
 
 RIDGE_CUDA_DRIVER_SYMBOLS(RIDGE_CHECK_FUNCTION)
 namespace nvrtc {
@@ -81,10 +82,10 @@ namespace lt {
 RIDGE_CUDA_CUBLASLT_SYMBOLS(RIDGE_CHECK_FUNCTION)
 }
 
-#define RIDGE_CHECK_VALUE(ours, theirs)                                    \
-  static_assert(static_cast<long long>(ours) ==                            \
-                    static_cast<long long>(::theirs),                      \
-                #theirs)
+#define RIDGE_CHECK_VALUE(ours, theirs)                                 \
+  static_assert(                                                        \
+      static_cast<long long>(ours) == static_cast<long long>(::theirs), \
+      #theirs)
 
 // Handles are the toolkit's own types.
 static_assert(std::is_same_v<ContextHandle, CUcontext>);
@@ -122,8 +123,7 @@ RIDGE_CHECK_VALUE(kDriverNotSupported, CUDA_ERROR_NOT_SUPPORTED);
 RIDGE_CHECK_VALUE(kDriverSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY);
 RIDGE_CHECK_VALUE(kDriverSystemDriverMismatch,
                   CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
-RIDGE_CHECK_VALUE(kDriverInvalidClusterSize,
-                  CUDA_ERROR_INVALID_CLUSTER_SIZE);
+RIDGE_CHECK_VALUE(kDriverInvalidClusterSize, CUDA_ERROR_INVALID_CLUSTER_SIZE);
 
 #define RIDGE_CHECK_DEVICE(ours, theirs) \
   RIDGE_CHECK_VALUE(DeviceAttribute::ours, CU_DEVICE_ATTRIBUTE_##theirs)

@@ -35,8 +35,7 @@ class AttributeReader {
   // For attributes that an older driver may not know.
   int GetOr(DeviceAttribute attribute, int fallback) {
     int value = 0;
-    return api_.DeviceGetAttribute(&value, attribute, device_) ==
-                   kDriverSuccess
+    return api_.DeviceGetAttribute(&value, attribute, device_) == kDriverSuccess
                ? value
                : fallback;
   }
@@ -104,9 +103,9 @@ absl::StatusOr<DeviceFacts> ReadDeviceFacts(int ordinal) {
   RIDGE_RETURN_IF_ERROR(DriverStatus(
       *api, api->DeviceGetName(name, sizeof(name), device), "cuDeviceGetName"));
   facts.name = name;
-  RIDGE_RETURN_IF_ERROR(DriverStatus(
-      *api, api->DriverGetVersion(&facts.driver_version),
-      "cuDriverGetVersion"));
+  RIDGE_RETURN_IF_ERROR(
+      DriverStatus(*api, api->DriverGetVersion(&facts.driver_version),
+                   "cuDriverGetVersion"));
   size_t memory_bytes = 0;
   RIDGE_RETURN_IF_ERROR(DriverStatus(
       *api, api->DeviceTotalMem(&memory_bytes, device), "cuDeviceTotalMem"));

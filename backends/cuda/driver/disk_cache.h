@@ -42,8 +42,7 @@ class DiskCache {
 
   // The folder is made at the first Put. An empty name is a cache that keeps
   // nothing.
-  explicit DiskCache(std::string folder,
-                     int64_t max_bytes = kDefaultMaxBytes);
+  explicit DiskCache(std::string folder, int64_t max_bytes = kDefaultMaxBytes);
 
   // Safe from any thread.
   absl::optional<std::string> Get(absl::string_view key);

@@ -1,6 +1,7 @@
 #include "backends/cuda/driver/disk_cache.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

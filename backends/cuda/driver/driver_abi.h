@@ -183,9 +183,9 @@ struct alignas(128) TensorMapAbi {
   X(kRequired, DeviceGetAttribute, cuDeviceGetAttribute, DriverResult,         \
     (int* value, DeviceAttribute attribute, int device))                       \
   X(kRequired, DeviceTotalMem, cuDeviceTotalMem_v2, DriverResult,              \
-    (size_t* bytes, int device))                                               \
-  X(kRequired, DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain,               \
-    DriverResult, (ContextHandle* context, int device))                        \
+    (size_t * bytes, int device))                                              \
+  X(kRequired, DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, DriverResult, \
+    (ContextHandle * context, int device))                                     \
   X(kRequired, DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2,          \
     DriverResult, (int device))                                                \
   X(kRequired, CtxSetCurrent, cuCtxSetCurrent, DriverResult,                   \
@@ -194,7 +194,7 @@ struct alignas(128) TensorMapAbi {
     (ContextHandle * context))                                                 \
   X(kRequired, CtxSynchronize, cuCtxSynchronize, DriverResult, ())             \
   X(kRequired, MemGetInfo, cuMemGetInfo_v2, DriverResult,                      \
-    (size_t * free, size_t* total))                                            \
+    (size_t * free, size_t * total))                                           \
   X(kRequired, MemAlloc, cuMemAlloc_v2, DriverResult,                          \
     (DevicePtr * pointer, size_t bytes))                                       \
   X(kRequired, MemFree, cuMemFree_v2, DriverResult, (DevicePtr pointer))       \
@@ -247,7 +247,7 @@ struct alignas(128) TensorMapAbi {
   X(kRequired, GraphExecDestroy, cuGraphExecDestroy, DriverResult,             \
     (GraphExecHandle exec))                                                    \
   X(kRequired, GraphGetNodes, cuGraphGetNodes, DriverResult,                   \
-    (GraphHandle graph, GraphNodeHandle * nodes, size_t* count))               \
+    (GraphHandle graph, GraphNodeHandle * nodes, size_t * count))              \
   X(kRequired, GraphNodeGetType, cuGraphNodeGetType, DriverResult,             \
     (GraphNodeHandle node, int* type))                                         \
   X(kOptional, GraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2,        \
@@ -263,7 +263,7 @@ struct alignas(128) TensorMapAbi {
   X(kRequired, ModuleGetFunction, cuModuleGetFunction, DriverResult,           \
     (FunctionHandle * function, ModuleHandle module, const char* name))        \
   X(kRequired, ModuleGetGlobal, cuModuleGetGlobal_v2, DriverResult,            \
-    (DevicePtr * pointer, size_t* bytes, ModuleHandle module,                  \
+    (DevicePtr * pointer, size_t * bytes, ModuleHandle module,                 \
      const char* name))                                                        \
   X(kRequired, FuncSetAttribute, cuFuncSetAttribute, DriverResult,             \
     (FunctionHandle function, FunctionAttribute attribute, int value))         \
@@ -292,33 +292,33 @@ inline constexpr NvrtcResult kNvrtcSuccess = 0;
 inline constexpr NvrtcResult kNvrtcInvalidOption = 5;
 inline constexpr NvrtcResult kNvrtcCompilationError = 6;
 
-#define RIDGE_CUDA_NVRTC_SYMBOLS(X)                                            \
-  X(kRequired, Version, nvrtcVersion, NvrtcResult, (int* major, int* minor))   \
-  X(kRequired, GetErrorString, nvrtcGetErrorString, const char*,               \
-    (NvrtcResult result))                                                      \
-  X(kRequired, GetNumSupportedArchs, nvrtcGetNumSupportedArchs, NvrtcResult,   \
-    (int* count))                                                              \
-  X(kRequired, GetSupportedArchs, nvrtcGetSupportedArchs, NvrtcResult,         \
-    (int* archs))                                                              \
-  X(kRequired, CreateProgram, nvrtcCreateProgram, NvrtcResult,                 \
-    (ProgramHandle * program, const char* source, const char* name,            \
-     int num_headers, const char* const* headers,                              \
-     const char* const* include_names))                                        \
-  X(kRequired, DestroyProgram, nvrtcDestroyProgram, NvrtcResult,               \
-    (ProgramHandle * program))                                                 \
-  X(kRequired, CompileProgram, nvrtcCompileProgram, NvrtcResult,               \
-    (ProgramHandle program, int num_options, const char* const* options))      \
-  X(kRequired, GetPtxSize, nvrtcGetPTXSize, NvrtcResult,                       \
-    (ProgramHandle program, size_t* bytes))                                    \
-  X(kRequired, GetPtx, nvrtcGetPTX, NvrtcResult,                               \
-    (ProgramHandle program, char* ptx))                                        \
-  X(kRequired, GetCubinSize, nvrtcGetCUBINSize, NvrtcResult,                   \
-    (ProgramHandle program, size_t* bytes))                                    \
-  X(kRequired, GetCubin, nvrtcGetCUBIN, NvrtcResult,                           \
-    (ProgramHandle program, char* cubin))                                      \
-  X(kRequired, GetLogSize, nvrtcGetProgramLogSize, NvrtcResult,                \
-    (ProgramHandle program, size_t* bytes))                                    \
-  X(kRequired, GetLog, nvrtcGetProgramLog, NvrtcResult,                        \
+#define RIDGE_CUDA_NVRTC_SYMBOLS(X)                                          \
+  X(kRequired, Version, nvrtcVersion, NvrtcResult, (int* major, int* minor)) \
+  X(kRequired, GetErrorString, nvrtcGetErrorString, const char*,             \
+    (NvrtcResult result))                                                    \
+  X(kRequired, GetNumSupportedArchs, nvrtcGetNumSupportedArchs, NvrtcResult, \
+    (int* count))                                                            \
+  X(kRequired, GetSupportedArchs, nvrtcGetSupportedArchs, NvrtcResult,       \
+    (int* archs))                                                            \
+  X(kRequired, CreateProgram, nvrtcCreateProgram, NvrtcResult,               \
+    (ProgramHandle * program, const char* source, const char* name,          \
+     int num_headers, const char* const* headers,                            \
+     const char* const* include_names))                                      \
+  X(kRequired, DestroyProgram, nvrtcDestroyProgram, NvrtcResult,             \
+    (ProgramHandle * program))                                               \
+  X(kRequired, CompileProgram, nvrtcCompileProgram, NvrtcResult,             \
+    (ProgramHandle program, int num_options, const char* const* options))    \
+  X(kRequired, GetPtxSize, nvrtcGetPTXSize, NvrtcResult,                     \
+    (ProgramHandle program, size_t * bytes))                                 \
+  X(kRequired, GetPtx, nvrtcGetPTX, NvrtcResult,                             \
+    (ProgramHandle program, char* ptx))                                      \
+  X(kRequired, GetCubinSize, nvrtcGetCUBINSize, NvrtcResult,                 \
+    (ProgramHandle program, size_t * bytes))                                 \
+  X(kRequired, GetCubin, nvrtcGetCUBIN, NvrtcResult,                         \
+    (ProgramHandle program, char* cubin))                                    \
+  X(kRequired, GetLogSize, nvrtcGetProgramLogSize, NvrtcResult,              \
+    (ProgramHandle program, size_t * bytes))                                 \
+  X(kRequired, GetLog, nvrtcGetProgramLog, NvrtcResult,                      \
     (ProgramHandle program, char* log))
 
 }  // namespace ridge::cuda

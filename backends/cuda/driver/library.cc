@@ -97,9 +97,10 @@ absl::StatusOr<std::string> OpenFirst(const LibraryKind& kind,
     reasons.push_back(
         absl::StrCat(path, ": ", DescribeMissing(std::move(missing))));
   }
-  return absl::UnavailableError(absl::StrCat(
-      "cannot open ", kind.title, " (", kind.hint, "). Tried ", paths.size(),
-      paths.size() == 1 ? " name: " : " names: ", absl::StrJoin(reasons, "; ")));
+  return absl::UnavailableError(
+      absl::StrCat("cannot open ", kind.title, " (", kind.hint, "). Tried ",
+                   paths.size(), paths.size() == 1 ? " name: " : " names: ",
+                   absl::StrJoin(reasons, "; ")));
 }
 
 #define RIDGE_CUDA_SYMBOL(need, field, symbol, result, params) \
@@ -152,9 +153,8 @@ absl::StatusOr<const Api*> Shared(const absl::StatusOr<Api>& loaded) {
 absl::StatusOr<DriverApi> LoadDriver(const std::vector<std::string>& paths) {
   DriverApi api;
   RIDGE_ASSIGN_OR_RETURN(
-      api.path,
-      OpenFirst(kDriverKind, paths,
-                {RIDGE_CUDA_DRIVER_SYMBOLS(RIDGE_CUDA_SYMBOL)}));
+      api.path, OpenFirst(kDriverKind, paths,
+                          {RIDGE_CUDA_DRIVER_SYMBOLS(RIDGE_CUDA_SYMBOL)}));
   return api;
 }
 
@@ -165,8 +165,8 @@ absl::StatusOr<NvrtcApi> LoadNvrtc(const std::vector<std::string>& paths) {
                           {RIDGE_CUDA_NVRTC_SYMBOLS(RIDGE_CUDA_SYMBOL)}));
   const NvrtcResult result = api.Version(&api.major, &api.minor);
   if (result != kNvrtcSuccess) {
-    return absl::UnavailableError(absl::StrCat(
-        api.path, ": nvrtcVersion: ", api.GetErrorString(result)));
+    return absl::UnavailableError(
+        absl::StrCat(api.path, ": nvrtcVersion: ", api.GetErrorString(result)));
   }
   PreloadBuiltins(api);
   return api;

@@ -30,27 +30,27 @@ TEST(LibraryTest, MissingDriverNamesEveryPlaceTriedAndTheLoadersReason) {
 }
 
 TEST(LibraryTest, MissingToolkitLibrariesSayWhereTheyComeFrom) {
-  EXPECT_THAT(LoadNvrtc({"/nowhere/libnvrtc.so"}),
-              StatusIs(absl::StatusCode::kUnavailable,
-                       AllOf(HasSubstr("cannot open NVRTC"),
-                             HasSubstr("CUDA_HOME"))));
+  EXPECT_THAT(
+      LoadNvrtc({"/nowhere/libnvrtc.so"}),
+      StatusIs(absl::StatusCode::kUnavailable,
+               AllOf(HasSubstr("cannot open NVRTC"), HasSubstr("CUDA_HOME"))));
   EXPECT_THAT(LoadCublasLt({"/nowhere/libcublasLt.so"}),
               StatusIs(absl::StatusCode::kUnavailable,
                        HasSubstr("cannot open cuBLASLt")));
 }
 
 TEST(LibraryTest, WrongLibraryNamesTheSymbolsItLacks) {
-  EXPECT_THAT(LoadDriver({"libm.so.6"}),
-              StatusIs(absl::StatusCode::kUnavailable,
-                       AllOf(HasSubstr("libm.so.6: lacks cuInit"),
-                             HasSubstr("more"))));
+  EXPECT_THAT(
+      LoadDriver({"libm.so.6"}),
+      StatusIs(absl::StatusCode::kUnavailable,
+               AllOf(HasSubstr("libm.so.6: lacks cuInit"), HasSubstr("more"))));
 }
 
 TEST(LibraryTest, LaterCandidatesAreTriedAfterEarlierOnesFail) {
   const absl::StatusOr<const NvrtcApi*> nvrtc = Nvrtc();
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.status();
-  RIDGE_ASSERT_OK_AND_ASSIGN(
-      NvrtcApi again, LoadNvrtc({"/nowhere/x.so", (*nvrtc)->path}));
+  RIDGE_ASSERT_OK_AND_ASSIGN(NvrtcApi again,
+                             LoadNvrtc({"/nowhere/x.so", (*nvrtc)->path}));
   EXPECT_EQ(again.path, (*nvrtc)->path);
 }
 

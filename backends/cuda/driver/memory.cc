@@ -22,12 +22,12 @@ absl::StatusOr<DeviceBuffer> DeviceBuffer::Allocate(const Context& context,
   const absl::Status status =
       context.Check(context.api().MemAlloc(&ptr, bytes), "cuMemAlloc");
   if (!status.ok()) {
-    std::string detail = absl::StrCat("for ", bytes, " B (",
-                                      HumanBytes(bytes), ")");
+    std::string detail =
+        absl::StrCat("for ", bytes, " B (", HumanBytes(bytes), ")");
     const absl::StatusOr<MemoryInfo> memory = context.Memory();
     if (memory.ok()) {
-      absl::StrAppend(&detail, " with ", HumanBytes(memory->free_bytes),
-                      " of ", HumanBytes(memory->total_bytes), " free");
+      absl::StrAppend(&detail, " with ", HumanBytes(memory->free_bytes), " of ",
+                      HumanBytes(memory->total_bytes), " free");
     }
     return Annotate(status, detail);
   }
@@ -123,9 +123,9 @@ absl::Status Poison(const Stream& stream, DevicePtr to, size_t bytes) {
   if (bytes == 0) return absl::OkStatus();
   const Context& context = stream.context();
   RIDGE_RETURN_IF_ERROR(context.Bind());
-  return context.Check(context.api().MemsetD8Async(to, kPoisonByte, bytes,
-                                                   stream.handle()),
-                       "cuMemsetD8Async");
+  return context.Check(
+      context.api().MemsetD8Async(to, kPoisonByte, bytes, stream.handle()),
+      "cuMemsetD8Async");
 }
 
 // ---- Arena ----------------------------------------------------------------
@@ -147,10 +147,9 @@ absl::StatusOr<DevicePtr> Arena::Allocate(size_t bytes) {
   ArenaLayout next = layout_;
   const size_t offset = next.Reserve(bytes);
   if (next.size() > capacity()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("arena of ", HumanBytes(capacity()), ": ",
-                     HumanBytes(bytes), " asked for with ",
-                     HumanBytes(used()), " in use"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "arena of ", HumanBytes(capacity()), ": ", HumanBytes(bytes),
+        " asked for with ", HumanBytes(used()), " in use"));
   }
   layout_ = next;
   return At(offset);

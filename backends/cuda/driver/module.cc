@@ -58,7 +58,9 @@ class NativeConfig {
 };
 
 std::string DescribeLaunch(const LaunchConfig& config) {
-  auto dims = [](const Dim3& d) { return absl::StrCat(d.x, "x", d.y, "x", d.z); };
+  auto dims = [](const Dim3& d) {
+    return absl::StrCat(d.x, "x", d.y, "x", d.z);
+  };
   std::string text = absl::StrCat(
       "grid ", dims(config.grid), ", block ", dims(config.block),
       ", dynamic shared memory ", config.dynamic_shared_bytes, " B");
@@ -119,16 +121,16 @@ absl::StatusOr<FunctionFacts> Function::Facts() const {
 
 absl::Status Function::SetMaxDynamicShared(size_t bytes) const {
   RIDGE_RETURN_IF_ERROR(context_->Bind());
-  const absl::Status status = context_->Check(
-      context_->api().FuncSetAttribute(
-          handle_, FunctionAttribute::kMaxDynamicSharedBytes,
-          static_cast<int>(bytes)),
-      "cuFuncSetAttribute MAX_DYNAMIC_SHARED_SIZE_BYTES");
-  return Annotate(
-      status, absl::StrCat(*name_, ": ", bytes,
-                           " B of dynamic shared memory; a block can have ",
-                           context_->facts().shared_per_block_optin,
-                           " B with the static part"));
+  const absl::Status status =
+      context_->Check(context_->api().FuncSetAttribute(
+                          handle_, FunctionAttribute::kMaxDynamicSharedBytes,
+                          static_cast<int>(bytes)),
+                      "cuFuncSetAttribute MAX_DYNAMIC_SHARED_SIZE_BYTES");
+  return Annotate(status,
+                  absl::StrCat(*name_, ": ", bytes,
+                               " B of dynamic shared memory; a block can have ",
+                               context_->facts().shared_per_block_optin,
+                               " B with the static part"));
 }
 
 absl::Status Function::AllowLargeClusters() const {
@@ -161,10 +163,10 @@ absl::StatusOr<int> Function::MaxActiveClusters(
   RIDGE_RETURN_IF_ERROR(context_->Bind());
   const NativeConfig native(config, nullptr);
   int clusters = 0;
-  RIDGE_RETURN_IF_ERROR(context_->Check(
-      context_->api().OccupancyMaxActiveClusters(&clusters, handle_,
-                                                 native.get()),
-      "cuOccupancyMaxActiveClusters"));
+  RIDGE_RETURN_IF_ERROR(
+      context_->Check(context_->api().OccupancyMaxActiveClusters(
+                          &clusters, handle_, native.get()),
+                      "cuOccupancyMaxActiveClusters"));
   return clusters;
 }
 
@@ -178,8 +180,8 @@ absl::Status Function::Launch(const LaunchConfig& config, void** params,
                               const Stream& stream) const {
   RIDGE_RETURN_IF_ERROR(context_->Bind());
   const NativeConfig native(config, stream.handle());
-  const DriverResult result = context_->api().LaunchKernelEx(
-      native.get(), handle_, params, nullptr);
+  const DriverResult result =
+      context_->api().LaunchKernelEx(native.get(), handle_, params, nullptr);
   if (result == kDriverSuccess) return absl::OkStatus();
   return Annotate(
       context_->Check(result, "cuLaunchKernelEx"),
@@ -195,9 +197,9 @@ absl::StatusOr<Module> Module::Load(const Context& context,
   // PTX is read up to its final zero; a cubin's size is in its header.
   const std::string terminated(image);
   ModuleHandle handle = nullptr;
-  const absl::Status status = context.Check(
-      context.api().ModuleLoadData(&handle, terminated.c_str()),
-      "cuModuleLoadData");
+  const absl::Status status =
+      context.Check(context.api().ModuleLoadData(&handle, terminated.c_str()),
+                    "cuModuleLoadData");
   if (!status.ok()) {
     const DeviceFacts& facts = context.facts();
     return Annotate(
@@ -238,10 +240,10 @@ absl::StatusOr<Module::Global> Module::GetGlobal(
     const std::string& name) const {
   RIDGE_RETURN_IF_ERROR(context_->Bind());
   Global global;
-  const absl::Status status = context_->Check(
-      context_->api().ModuleGetGlobal(&global.ptr, &global.bytes, handle_,
-                                      name.c_str()),
-      "cuModuleGetGlobal");
+  const absl::Status status =
+      context_->Check(context_->api().ModuleGetGlobal(
+                          &global.ptr, &global.bytes, handle_, name.c_str()),
+                      "cuModuleGetGlobal");
   if (!status.ok()) return Annotate(status, absl::StrCat("variable ", name));
   return global;
 }

@@ -86,7 +86,7 @@ class KernelArgs {
 
 // As the driver sees the loaded code.
 struct FunctionFacts {
-  int registers = 0;  // per thread
+  int registers = 0;        // per thread
   int64_t local_bytes = 0;  // per thread: stack and spills
   int64_t static_shared_bytes = 0;
   int64_t const_bytes = 0;

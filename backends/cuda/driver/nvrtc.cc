@@ -33,8 +33,7 @@ std::vector<std::string> OptionsOf(const CompileRequest& request) {
   std::vector<std::string> options = {
       absl::StrCat("--gpu-architecture=", request.arch), "--std=c++17",
       "--ptxas-options=-v"};
-  options.insert(options.end(), request.options.begin(),
-                 request.options.end());
+  options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
 }
 
@@ -102,10 +101,11 @@ absl::Status NvrtcStatus(const NvrtcApi& api, NvrtcResult result,
 
 // Reads one of the program's texts. NVRTC counts the final zero of logs and
 // PTX, but there is none in a cubin.
-absl::StatusOr<std::string> ReadText(
-    const NvrtcApi& api, ProgramHandle program, const char* what,
-    NvrtcResult (*get_size)(ProgramHandle, size_t*),
-    NvrtcResult (*get)(ProgramHandle, char*)) {
+absl::StatusOr<std::string> ReadText(const NvrtcApi& api, ProgramHandle program,
+                                     const char* what,
+                                     NvrtcResult (*get_size)(ProgramHandle,
+                                                             size_t*),
+                                     NvrtcResult (*get)(ProgramHandle, char*)) {
   size_t size = 0;
   RIDGE_RETURN_IF_ERROR(NvrtcStatus(api, get_size(program, &size), what));
   std::string text(size, '\0');
@@ -125,9 +125,9 @@ absl::Status CompileError(const NvrtcApi& api, NvrtcResult result,
                           absl::string_view log) {
   std::string error = FirstError(log);
   if (error.empty()) error = std::string(absl::StripAsciiWhitespace(log));
-  const std::string message = absl::StrCat(
-      "kernel '", request.name, "' for ", request.arch, ": ",
-      error.empty() ? api.GetErrorString(result) : error);
+  const std::string message =
+      absl::StrCat("kernel '", request.name, "' for ", request.arch, ": ",
+                   error.empty() ? api.GetErrorString(result) : error);
   const bool callers_fault =
       result == kNvrtcCompilationError || result == kNvrtcInvalidOption;
   return callers_fault ? absl::InvalidArgumentError(message)
@@ -138,11 +138,11 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
                                            const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   ProgramHandle program = nullptr;
-  RIDGE_RETURN_IF_ERROR(NvrtcStatus(
-      api,
-      api.CreateProgram(&program, request.source.c_str(), request.name.c_str(),
-                        0, nullptr, nullptr),
-      "nvrtcCreateProgram"));
+  RIDGE_RETURN_IF_ERROR(
+      NvrtcStatus(api,
+                  api.CreateProgram(&program, request.source.c_str(),
+                                    request.name.c_str(), 0, nullptr, nullptr),
+                  "nvrtcCreateProgram"));
   absl::Cleanup destroy = [&] { api.DestroyProgram(&program); };
 
   const std::vector<std::string> options = OptionsOf(request);
@@ -150,30 +150,29 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
   for (const std::string& option : options) {
     option_pointers.push_back(option.c_str());
   }
-  const NvrtcResult result = api.CompileProgram(
-      program, static_cast<int>(option_pointers.size()),
-      option_pointers.data());
+  const NvrtcResult result =
+      api.CompileProgram(program, static_cast<int>(option_pointers.size()),
+                         option_pointers.data());
 
   CompiledKernel kernel;
-  RIDGE_ASSIGN_OR_RETURN(kernel.log,
-                         ReadText(api, program, "nvrtcGetProgramLog",
-                                  api.GetLogSize, api.GetLog));
+  RIDGE_ASSIGN_OR_RETURN(
+      kernel.log,
+      ReadText(api, program, "nvrtcGetProgramLog", api.GetLogSize, api.GetLog));
   kernel.log = WithoutFinalZero(std::move(kernel.log));
   if (result != kNvrtcSuccess) {
     return CompileError(api, result, request, kernel.log);
   }
-  RIDGE_ASSIGN_OR_RETURN(kernel.cubin,
-                         ReadText(api, program, "nvrtcGetCUBIN",
-                                  api.GetCubinSize, api.GetCubin));
+  RIDGE_ASSIGN_OR_RETURN(
+      kernel.cubin,
+      ReadText(api, program, "nvrtcGetCUBIN", api.GetCubinSize, api.GetCubin));
   if (kernel.cubin.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "kernel '", request.name, "': no machine code for ", request.arch,
         "; name a real architecture (sm_...), not a virtual one"));
   }
   if (request.want_ptx) {
-    RIDGE_ASSIGN_OR_RETURN(
-        kernel.ptx,
-        ReadText(api, program, "nvrtcGetPTX", api.GetPtxSize, api.GetPtx));
+    RIDGE_ASSIGN_OR_RETURN(kernel.ptx, ReadText(api, program, "nvrtcGetPTX",
+                                                api.GetPtxSize, api.GetPtx));
     kernel.ptx = WithoutFinalZero(std::move(kernel.ptx));
   }
   kernel.kernels = ParsePtxasLog(kernel.log);
@@ -243,8 +242,8 @@ absl::StatusOr<bool> NvrtcSupports(absl::string_view arch) {
   RIDGE_RETURN_IF_ERROR(NvrtcStatus(*api, api->GetNumSupportedArchs(&count),
                                     "nvrtcGetNumSupportedArchs"));
   std::vector<int> archs(count);
-  RIDGE_RETURN_IF_ERROR(NvrtcStatus(
-      *api, api->GetSupportedArchs(archs.data()), "nvrtcGetSupportedArchs"));
+  RIDGE_RETURN_IF_ERROR(NvrtcStatus(*api, api->GetSupportedArchs(archs.data()),
+                                    "nvrtcGetSupportedArchs"));
   for (const int supported : archs) {
     if (supported == number) return true;
   }
@@ -272,8 +271,8 @@ absl::StatusOr<std::string> CudaIncludeFolder() {
       return folder;
     }
   }
-  return absl::NotFoundError(absl::StrCat(
-      "no cuda_fp16.h and cuda_bf16.h in ", absl::StrJoin(folders, ", ")));
+  return absl::NotFoundError(absl::StrCat("no cuda_fp16.h and cuda_bf16.h in ",
+                                          absl::StrJoin(folders, ", ")));
 }
 
 }  // namespace ridge::cuda

@@ -68,7 +68,8 @@ class NvrtcTest : public ::testing::Test {
 TEST_F(NvrtcTest, CompilesForHopperWithoutADevice) {
   RIDGE_ASSERT_OK_AND_ASSIGN(CompiledKernel kernel,
                              Compile(Request("vector_add", kVectorAdd)));
-  EXPECT_THAT(kernel.cubin, StartsWith("\x7f" "ELF"));
+  EXPECT_THAT(kernel.cubin, StartsWith("\x7f"
+                                       "ELF"));
   EXPECT_THAT(kernel.ptx, IsEmpty());
   EXPECT_GT(kernel.compile_ms, 0);
   EXPECT_FALSE(kernel.from_cache);
@@ -118,17 +119,17 @@ extern "C" __global__ void __launch_bounds__(128) setmaxnreg(float* p) {
 })");
   RIDGE_EXPECT_OK(Compile(request));
   request.arch = "sm_90";
-  EXPECT_THAT(Compile(request),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("setmaxnreg")));
+  EXPECT_THAT(Compile(request), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         HasSubstr("setmaxnreg")));
 }
 
 TEST_F(NvrtcTest, CompileErrorNamesKernelPlaceAndSourceLine) {
   EXPECT_THAT(
-      Compile(Request("softmax_7", "extern \"C\" __global__ void k(float* p) {\n"
-                                   "  p[0] = zz;\n"
-                                   "  p[1] = yy;\n"
-                                   "}\n")),
+      Compile(Request("softmax_7",
+                      "extern \"C\" __global__ void k(float* p) {\n"
+                      "  p[0] = zz;\n"
+                      "  p[1] = yy;\n"
+                      "}\n")),
       StatusIs(absl::StatusCode::kInvalidArgument,
                AllOf(HasSubstr("kernel 'softmax_7' for sm_90a"),
                      HasSubstr("softmax_7(2): error: identifier \"zz\" is "
@@ -193,8 +194,7 @@ TEST_F(NvrtcTest, AnyChangeOfTheRequestIsAMiss) {
   changed[2].arch = "sm_90";
   changed[3].want_ptx = true;
   for (const CompileRequest& request : changed) {
-    RIDGE_ASSERT_OK_AND_ASSIGN(CompiledKernel kernel,
-                               Compile(request, &cache));
+    RIDGE_ASSERT_OK_AND_ASSIGN(CompiledKernel kernel, Compile(request, &cache));
     EXPECT_FALSE(kernel.from_cache);
   }
 }
@@ -229,8 +229,9 @@ TEST_F(NvrtcTest, CompileAllKeepsOrderAndIsolatesFailures) {
   for (int i = 0; i < 6; ++i) {
     const std::string name = absl::StrCat("k", i);
     requests.push_back(Request(
-        name, absl::StrCat("extern \"C\" __global__ void ", name,
-                           "(float* p) { p[0] = ", i == 3 ? "oops" : "1", "; }")));
+        name,
+        absl::StrCat("extern \"C\" __global__ void ", name,
+                     "(float* p) { p[0] = ", i == 3 ? "oops" : "1", "; }")));
   }
   DiskCache cache(folder_);
   const std::vector<absl::StatusOr<CompiledKernel>> results =

@@ -20,8 +20,8 @@ double NumberBefore(absl::string_view line, absl::string_view unit) {
   const size_t end = line.find(unit);
   if (end == absl::string_view::npos) return -1;
   size_t begin = end;
-  while (begin > 0 && (absl::ascii_isdigit(line[begin - 1]) ||
-                       line[begin - 1] == '.')) {
+  while (begin > 0 &&
+         (absl::ascii_isdigit(line[begin - 1]) || line[begin - 1] == '.')) {
     --begin;
   }
   double value = -1;
@@ -74,9 +74,8 @@ std::vector<KernelResources> ParsePtxasLog(absl::string_view log) {
     constexpr absl::string_view kProperties = "Function properties for ";
     const size_t properties = line.find(kProperties);
     if (properties != absl::string_view::npos) {
-      of_kernel = absl::StripAsciiWhitespace(
-                      line.substr(properties + kProperties.size())) ==
-                  kernel.name;
+      of_kernel = absl::StripAsciiWhitespace(line.substr(
+                      properties + kProperties.size())) == kernel.name;
     } else if (absl::StrContains(line, "bytes stack frame")) {
       if (!of_kernel) continue;
       SetIfThere(line, " bytes stack frame", &kernel.stack_bytes);

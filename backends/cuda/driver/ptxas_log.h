@@ -17,10 +17,10 @@ namespace ridge::cuda {
 struct KernelResources {
   std::string name;  // as in the cubin
   int registers = 0;
-  int64_t stack_bytes = 0;  // local arrays and spill slots
+  int64_t stack_bytes = 0;             // local arrays and spill slots
   int64_t cumulative_stack_bytes = 0;  // with the functions that it calls
-  int64_t spill_store_bytes = 0;  // bytes of store instructions, not executed
-  int64_t spill_load_bytes = 0;   // bytes; likewise
+  int64_t spill_store_bytes = 0;    // bytes of store instructions, not executed
+  int64_t spill_load_bytes = 0;     // bytes; likewise
   int64_t static_shared_bytes = 0;  // per block
   int barriers = 0;                 // named barriers, per block
   double ptxas_ms = 0;              // 0 if the log does not say

@@ -78,8 +78,7 @@ absl::Status LtStatusToAbsl(LtStatus result, absl::string_view what) {
                                                  row.name, " (", result, ")"));
     }
   }
-  return absl::InternalError(
-      absl::StrCat(what, ": cuBLAS status ", result));
+  return absl::InternalError(absl::StrCat(what, ": cuBLAS status ", result));
 }
 
 }  // namespace ridge::cuda

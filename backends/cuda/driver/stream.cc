@@ -16,9 +16,9 @@ namespace ridge::cuda {
 absl::StatusOr<Stream> Stream::Create(const Context& context) {
   RIDGE_RETURN_IF_ERROR(context.Bind());
   StreamHandle handle = nullptr;
-  RIDGE_RETURN_IF_ERROR(context.Check(
-      context.api().StreamCreate(&handle, kStreamNonBlocking),
-      "cuStreamCreate"));
+  RIDGE_RETURN_IF_ERROR(
+      context.Check(context.api().StreamCreate(&handle, kStreamNonBlocking),
+                    "cuStreamCreate"));
   return Stream(&context, handle);
 }
 
@@ -59,8 +59,8 @@ absl::Status Stream::WaitFor(const Event& event) const {
 absl::StatusOr<Event> Event::Create(const Context& context) {
   RIDGE_RETURN_IF_ERROR(context.Bind());
   EventHandle handle = nullptr;
-  RIDGE_RETURN_IF_ERROR(context.Check(context.api().EventCreate(&handle, 0),
-                                      "cuEventCreate"));
+  RIDGE_RETURN_IF_ERROR(
+      context.Check(context.api().EventCreate(&handle, 0), "cuEventCreate"));
   return Event(&context, handle);
 }
 
@@ -77,8 +77,8 @@ Event::~Event() {
 
 absl::Status Event::Record(const Stream& stream) const {
   RIDGE_RETURN_IF_ERROR(context_->Bind());
-  return context_->Check(
-      context_->api().EventRecord(handle_, stream.handle()), "cuEventRecord");
+  return context_->Check(context_->api().EventRecord(handle_, stream.handle()),
+                         "cuEventRecord");
 }
 
 absl::Status Event::Synchronize() const {
@@ -91,10 +91,10 @@ absl::StatusOr<double> ElapsedMicros(const Event& begin, const Event& end) {
   RIDGE_RETURN_IF_ERROR(end.Synchronize());
   float milliseconds = 0;
   const Context& context = end.context();
-  RIDGE_RETURN_IF_ERROR(context.Check(
-      context.api().EventElapsedTime(&milliseconds, begin.handle(),
-                                     end.handle()),
-      "cuEventElapsedTime"));
+  RIDGE_RETURN_IF_ERROR(
+      context.Check(context.api().EventElapsedTime(
+                        &milliseconds, begin.handle(), end.handle()),
+                    "cuEventElapsedTime"));
   return milliseconds * 1e3;
 }
 
@@ -113,14 +113,14 @@ GraphExec::~GraphExec() {
 
 absl::Status GraphExec::Launch(const Stream& stream) const {
   RIDGE_RETURN_IF_ERROR(context_->Bind());
-  return context_->Check(
-      context_->api().GraphLaunch(handle_, stream.handle()), "cuGraphLaunch");
+  return context_->Check(context_->api().GraphLaunch(handle_, stream.handle()),
+                         "cuGraphLaunch");
 }
 
 absl::Status GraphExec::Upload(const Stream& stream) const {
   RIDGE_RETURN_IF_ERROR(context_->Bind());
-  return context_->Check(
-      context_->api().GraphUpload(handle_, stream.handle()), "cuGraphUpload");
+  return context_->Check(context_->api().GraphUpload(handle_, stream.handle()),
+                         "cuGraphUpload");
 }
 
 absl::StatusOr<Graph> Graph::Capture(const Stream& stream,
@@ -216,8 +216,7 @@ absl::StatusOr<std::vector<GraphNode>> Graph::Nodes() const {
   std::vector<GraphNodeHandle> handles(count);
   if (count > 0) {
     RIDGE_RETURN_IF_ERROR(context_->Check(
-        api.GraphGetNodes(handle_, handles.data(), &count),
-        "cuGraphGetNodes"));
+        api.GraphGetNodes(handle_, handles.data(), &count), "cuGraphGetNodes"));
   }
   std::vector<GraphNode> nodes(count);
   for (size_t i = 0; i < count; ++i) {

@@ -110,8 +110,8 @@ class Graph {
   // Records what `body` gives to the stream, without running it. Only this
   // thread may give it work meanwhile. Whatever a library loads lazily at its
   // first call must have been loaded: run the body once before.
-  static absl::StatusOr<Graph> Capture(
-      const Stream& stream, absl::FunctionRef<absl::Status()> body);
+  static absl::StatusOr<Graph> Capture(const Stream& stream,
+                                       absl::FunctionRef<absl::Status()> body);
   Graph(Graph&& other) noexcept { *this = std::move(other); }
   Graph& operator=(Graph&& other) noexcept;
   ~Graph();
