@@ -1,0 +1,360 @@
+#include "backends/cuda/executable.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/driver/memory.h"
+#include "backends/cuda/driver/stream.h"
+#include "backends/runtime/arguments.h"
+#include "backends/runtime/evaluate_group.h"
+#include "backends/runtime/physical.h"
+#include "backends/runtime/samples.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge::cuda {
+namespace {
+
+constexpr int64_t kMaxRounds = 100'000'000;  // of one while loop
+// Writing this many times the L2 between samples leaves nothing of the
+// program's data there.
+constexpr int64_t kFlushFactor = 4;
+
+class CudaExecutable : public Executable {
+ public:
+  CudaExecutable(const Context& context, CompiledProgram compiled,
+                 Stream stream)
+      : context_(context),
+        compiled_(std::move(compiled)),
+        stream_(std::move(stream)) {}
+
+  absl::Status Allocate() {
+    RIDGE_RETURN_IF_ERROR(context_.Bind());
+    const Program& program = compiled_.program;
+    RIDGE_ASSIGN_OR_RETURN(
+        arena_, DeviceBuffer::Allocate(context_, program.arena_bytes));
+    RIDGE_ASSIGN_OR_RETURN(
+        scratch_, DeviceBuffer::Allocate(context_, compiled_.scratch_bytes));
+    address_.assign(program.buffers.size(), 0);
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      const Buffer& buffer = program.buffers[b];
+      switch (buffer.kind) {
+        case BufferKind::kTemporary:
+          address_[b] = arena_.ptr() + buffer.offset;
+          break;
+        case BufferKind::kConstant: {
+          RIDGE_RETURN_IF_ERROR(Own(b));
+          RIDGE_RETURN_IF_ERROR(Upload(b, *buffer.constant));
+          break;
+        }
+        case BufferKind::kParameter:
+          RIDGE_RETURN_IF_ERROR(Own(b));
+          break;
+      }
+    }
+    return stream_.Synchronize();
+  }
+
+  absl::StatusOr<std::vector<Literal>> Run(
+      absl::Span<const Literal> arguments) override {
+    RIDGE_RETURN_IF_ERROR(BindArguments(arguments));
+    if (arena_.size() > 0) {
+      RIDGE_RETURN_IF_ERROR(Poison(stream_, arena_.ptr(), arena_.size()));
+    }
+    RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry));
+    std::vector<Literal> results;
+    for (BufferId b : compiled_.program.entry.results) {
+      RIDGE_ASSIGN_OR_RETURN(Literal value, Download(b));
+      results.push_back(std::move(value));
+    }
+    return results;
+  }
+
+  absl::StatusOr<Measurement> Measure(absl::Span<const Literal> arguments,
+                                      const MeasureOptions& options) override {
+    RIDGE_RETURN_IF_ERROR(BindArguments(arguments));
+    RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry));
+    RIDGE_RETURN_IF_ERROR(stream_.Synchronize());
+    RIDGE_RETURN_IF_ERROR(MakeFlush(options));
+    Measurement m;
+    *m.mutable_state() = compiled_.state;
+    m.set_module_fingerprint(compiled_.module_fingerprint);
+    m.set_compile_ms(compiled_.compile_ms);
+
+    // A program without host steps is one graph; its replay has no launch
+    // cost on the host.
+    std::optional<GraphExec> graph;
+    if (compiled_.all_on_device) {
+      RIDGE_ASSIGN_OR_RETURN(Graph recorded, Graph::Capture(stream_, [&] {
+                               return Execute(compiled_.program.entry);
+                             }));
+      RIDGE_ASSIGN_OR_RETURN(GraphExec exec, recorded.Instantiate());
+      RIDGE_RETURN_IF_ERROR(exec.Upload(stream_));
+      graph.emplace(std::move(exec));
+    }
+    auto whole = [&]() -> absl::Status {
+      return graph.has_value() ? graph->Launch(stream_)
+                               : Execute(compiled_.program.entry);
+    };
+    RIDGE_ASSIGN_OR_RETURN(std::vector<double> total, Sample(options, whole));
+    *m.mutable_total() = MakeSamples(total, options.cold_cache);
+    if (options.per_kernel) RIDGE_RETURN_IF_ERROR(MeasureSteps(options, &m));
+    return m;
+  }
+
+  const std::vector<CompiledStep>& steps() const override {
+    return compiled_.steps;
+  }
+
+ private:
+  absl::Status Own(size_t b) {
+    const Buffer& buffer = compiled_.program.buffers[b];
+    RIDGE_ASSIGN_OR_RETURN(
+        DeviceBuffer memory,
+        DeviceBuffer::Allocate(context_, std::max<int64_t>(buffer.bytes, 1)));
+    address_[b] = memory.ptr();
+    owned_.push_back(std::move(memory));
+    return absl::OkStatus();
+  }
+
+  absl::Status Upload(size_t b, const Literal& value) {
+    const Buffer& buffer = compiled_.program.buffers[b];
+    if (buffer.bytes == 0 || value.byte_size() == 0) return absl::OkStatus();
+    if (IsRowMajor(buffer.shape)) {
+      RIDGE_RETURN_IF_ERROR(
+          CopyToDevice(stream_, address_[b], value.bytes(), buffer.bytes));
+    } else {
+      std::vector<uint8_t> physical(buffer.bytes);
+      ToPhysical(buffer.shape, value.bytes(), physical.data());
+      RIDGE_RETURN_IF_ERROR(
+          CopyToDevice(stream_, address_[b], physical.data(), buffer.bytes));
+    }
+    return stream_.Synchronize();
+  }
+
+  absl::StatusOr<Literal> Download(BufferId b) {
+    const Buffer& buffer = compiled_.program.buffers[b];
+    if (!buffer.shape.IsArray()) return Literal::Zeros(buffer.shape);
+    std::vector<uint8_t> physical(buffer.bytes);
+    if (buffer.bytes > 0) {
+      RIDGE_RETURN_IF_ERROR(
+          CopyToHost(stream_, physical.data(), address_[b], buffer.bytes));
+      RIDGE_RETURN_IF_ERROR(stream_.Synchronize());
+    }
+    return LiteralFromPhysical(buffer.shape, physical.data());
+  }
+
+  absl::Status BindArguments(absl::Span<const Literal> arguments) {
+    RIDGE_RETURN_IF_ERROR(context_.Bind());
+    RIDGE_RETURN_IF_ERROR(CheckArguments(*compiled_.program.module, arguments));
+    for (size_t b = 0; b < compiled_.program.buffers.size(); ++b) {
+      const Buffer& buffer = compiled_.program.buffers[b];
+      if (buffer.kind != BufferKind::kParameter) continue;
+      RIDGE_RETURN_IF_ERROR(Upload(b, arguments[buffer.parameter_leaf]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Execute(const ProgramBody& body) {
+    for (const Step& step : body.steps) {
+      switch (step.kind) {
+        case StepKind::kWhile:
+          RIDGE_RETURN_IF_ERROR(ExecuteWhile(step));
+          break;
+        case StepKind::kConditional:
+          RIDGE_RETURN_IF_ERROR(ExecuteConditional(step));
+          break;
+        default:
+          RIDGE_RETURN_IF_ERROR(ExecuteStep(step, compiled_.index.at(&step)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ExecuteStep(const Step& step, size_t at) {
+    StepCode& code = compiled_.code[at];
+    if (code.on_host) return ExecuteOnHost(step);
+    if (step.kind == StepKind::kCopy) {
+      int64_t bytes = compiled_.program.buffers[step.inputs[0]].bytes;
+      if (bytes == 0 || address_[step.inputs[0]] == address_[step.outputs[0]]) {
+        return absl::OkStatus();
+      }
+      return CopyOnDevice(stream_, address_[step.outputs[0]],
+                          address_[step.inputs[0]], bytes);
+    }
+    if (code.matmul.has_value()) return ExecuteMatmul(step, &code);
+    // A dot group that runs as a kernel reads the group's own inputs.
+    const std::vector<BufferId>& inputs =
+        step.kind == StepKind::kGemm ? step.group_inputs : step.inputs;
+    for (const ReadyLaunch& launch : code.launches) {
+      KernelArgs args;
+      for (int32_t a : launch.arguments) {
+        if (a < 0) {
+          args.Add<DevicePtr>(scratch_.ptr() + code.scratch_offsets[-1 - a]);
+        } else if (a < static_cast<int32_t>(inputs.size())) {
+          args.Add<DevicePtr>(address_[inputs[a]]);
+        } else {
+          args.Add<DevicePtr>(
+              address_[step.outputs[a - static_cast<int32_t>(inputs.size())]]);
+        }
+      }
+      RIDGE_RETURN_IF_ERROR(
+          launch.function.Launch(launch.config, args, stream_));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ExecuteMatmul(const Step& step, StepCode* code) {
+    MatmulBuffers buffers;
+    buffers.a = address_[step.inputs[0]];
+    buffers.b = address_[step.inputs[1]];
+    size_t next = 2;
+    if (step.gemm.beta != 0) buffers.c = address_[step.inputs[next++]];
+    if (step.gemm.has_bias) buffers.bias = address_[step.inputs[next]];
+    buffers.d = address_[step.outputs[0]];
+    return code->matmul->Run(code->matmul_algo, buffers, stream_);
+  }
+
+  absl::Status ExecuteOnHost(const Step& step) {
+    std::vector<Literal> inputs;
+    for (BufferId b :
+         step.kind == StepKind::kGemm ? step.group_inputs : step.inputs) {
+      RIDGE_ASSIGN_OR_RETURN(Literal value, Download(b));
+      inputs.push_back(std::move(value));
+    }
+    RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> outputs,
+                           EvaluateGroup(*step.group, inputs));
+    RIDGE_RET_CHECK(outputs.size() == step.outputs.size()) << step.name;
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      RIDGE_RETURN_IF_ERROR(Upload(step.outputs[k], outputs[k]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ExecuteWhile(const Step& step) {
+    for (int64_t round = 0; round < kMaxRounds; ++round) {
+      RIDGE_RETURN_IF_ERROR(Execute(*step.bodies[0]));
+      uint8_t go = 0;
+      RIDGE_RETURN_IF_ERROR(
+          CopyToHost(stream_, &go, address_[step.bodies[0]->results[0]], 1));
+      RIDGE_RETURN_IF_ERROR(stream_.Synchronize());
+      if (go == 0) return absl::OkStatus();
+      RIDGE_RETURN_IF_ERROR(Execute(*step.bodies[1]));
+    }
+    return absl::ResourceExhaustedError(
+        absl::StrCat("line ", step.instruction->location().line, ": while %",
+                     step.name, " did not end within ", kMaxRounds, " rounds"));
+  }
+
+  absl::Status ExecuteConditional(const Step& step) {
+    const Buffer& selector = compiled_.program.buffers[step.inputs[0]];
+    int32_t value = 0;
+    size_t bytes = IsPred(selector.shape.type()) ? 1 : sizeof(value);
+    RIDGE_RETURN_IF_ERROR(
+        CopyToHost(stream_, &value, address_[step.inputs[0]], bytes));
+    RIDGE_RETURN_IF_ERROR(stream_.Synchronize());
+    int32_t count = static_cast<int32_t>(step.bodies.size());
+    int32_t branch = value;
+    if (IsPred(selector.shape.type())) {
+      branch = value != 0 ? 0 : 1;
+    } else if (value < 0 || value >= count) {
+      branch = count - 1;
+    }
+    return Execute(*step.bodies[branch]);
+  }
+
+  // ---- Timing ----
+
+  absl::Status MakeFlush(const MeasureOptions& options) {
+    if (!options.cold_cache || flush_.size() > 0) return absl::OkStatus();
+    RIDGE_ASSIGN_OR_RETURN(
+        flush_, DeviceBuffer::Allocate(
+                    context_, kFlushFactor * context_.facts().l2_bytes));
+    return absl::OkStatus();
+  }
+
+  absl::Status Flush() {
+    if (flush_.size() == 0) return absl::OkStatus();
+    return Fill(stream_, flush_.ptr(), flush_.size(), ++flush_pattern_);
+  }
+
+  // Device time of `work`, sample by sample, on a cold or warm cache.
+  absl::StatusOr<std::vector<double>> Sample(
+      const MeasureOptions& options, absl::FunctionRef<absl::Status()> work) {
+    RIDGE_ASSIGN_OR_RETURN(Event begin, Event::Create(context_));
+    RIDGE_ASSIGN_OR_RETURN(Event end, Event::Create(context_));
+    std::vector<double> us;
+    double sum = 0;
+    for (int k = 0; k < options.warmup + options.max_repetitions; ++k) {
+      if (options.interrupted != nullptr && *options.interrupted) {
+        if (us.empty()) return absl::CancelledError("interrupted");
+        break;
+      }
+      if (options.cold_cache) RIDGE_RETURN_IF_ERROR(Flush());
+      RIDGE_RETURN_IF_ERROR(begin.Record(stream_));
+      RIDGE_RETURN_IF_ERROR(work());
+      RIDGE_RETURN_IF_ERROR(end.Record(stream_));
+      RIDGE_ASSIGN_OR_RETURN(double t, ElapsedMicros(begin, end));
+      if (k < options.warmup) continue;
+      us.push_back(t);
+      sum += t;
+      if (static_cast<int>(us.size()) >= options.min_repetitions &&
+          sum > options.budget_us) {
+        break;
+      }
+    }
+    return us;
+  }
+
+  absl::Status MeasureSteps(const MeasureOptions& options, Measurement* m) {
+    std::vector<std::vector<double>> samples(compiled_.steps.size());
+    for (const Step& step : compiled_.program.entry.steps) {
+      if (step.kind == StepKind::kWhile ||
+          step.kind == StepKind::kConditional) {
+        continue;
+      }
+      size_t at = compiled_.index.at(&step);
+      if (!samples[at].empty()) continue;
+      MeasureOptions each = options;
+      each.budget_us = options.budget_us / 4;
+      RIDGE_ASSIGN_OR_RETURN(
+          samples[at], Sample(each, [&] { return ExecuteStep(step, at); }));
+    }
+    for (size_t k = 0; k < samples.size(); ++k) {
+      KernelMeasurement* kernel = m->add_kernels();
+      const CompiledStep& step = compiled_.steps[k];
+      kernel->set_name(step.name);
+      kernel->set_schedule(step.schedule);
+      kernel->set_registers(step.resources.registers);
+      kernel->set_spill_bytes(step.resources.spill_bytes);
+      kernel->set_shared_bytes(step.resources.shared_bytes);
+      *kernel->mutable_samples() = MakeSamples(samples[k], options.cold_cache);
+    }
+    return absl::OkStatus();
+  }
+
+  const Context& context_;
+  CompiledProgram compiled_;
+  Stream stream_;
+  DeviceBuffer arena_;
+  DeviceBuffer scratch_;
+  DeviceBuffer flush_;
+  uint32_t flush_pattern_ = 0;
+  std::vector<DeviceBuffer> owned_;
+  std::vector<DevicePtr> address_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Executable>> MakeCudaExecutable(
+    const Context& context, CompiledProgram compiled) {
+  RIDGE_RETURN_IF_ERROR(context.Bind());
+  RIDGE_ASSIGN_OR_RETURN(Stream stream, Stream::Create(context));
+  auto executable = std::make_unique<CudaExecutable>(
+      context, std::move(compiled), std::move(stream));
+  RIDGE_RETURN_IF_ERROR(executable->Allocate());
+  return executable;
+}
+
+}  // namespace ridge::cuda
