@@ -377,6 +377,10 @@ AttrValue Rehome(const AttrValue& value, Module* to) {
 
 }  // namespace
 
+void Instruction::RehomeAttributes() {
+  for (Attribute& a : attributes_) a.value = Rehome(a.value, module());
+}
+
 Computation* Module::CloneComputation(
     const Computation& source,
     absl::flat_hash_map<const Computation*, Computation*>* map,

@@ -93,6 +93,8 @@ class Instruction {
   // the typed setters below copy into it.
   void SetAttr(AttrId id, AttrValue value);
   void RemoveAttr(AttrId id);
+  // Copies what the attributes hold in another module's arena into this one's.
+  void RehomeAttributes();
   // For parsers: `attributes` become all there are; their ids must differ.
   void TakeAttributes(std::vector<Attribute>* attributes) {
     attributes_.assign(std::make_move_iterator(attributes->begin()),
