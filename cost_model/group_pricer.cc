@@ -66,12 +66,8 @@ absl::StatusOr<Price> PriceGroup(const Group& group,
     if (gemm.ok()) return PriceGemm(gemm->step, device, options);
   }
   RIDGE_ASSIGN_OR_RETURN(Kernel kernel, BuildKernel(group));
-  ScheduleChoice choice = group.schedule;
-  if (choice.name.empty()) {
-    RIDGE_ASSIGN_OR_RETURN(choice, ChooseSchedule(kernel, LimitsOf(device)));
-  }
   RIDGE_ASSIGN_OR_RETURN(ridge::Price price,
-                         PriceKernel(kernel, choice, device, options));
+                         PriceKernel(kernel, group.schedule, device, options));
   price.flops = 0;
   for (const Instruction* i : group.members) price.flops += Flops(*i);
   return price;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "hlo/base/status_macros.h"
+#include "cost_model/kernel_resources.h"
 
 namespace ridge {
 namespace {
@@ -127,9 +127,7 @@ absl::StatusOr<Price> PriceKernel(const Kernel& kernel,
                                   const ScheduleChoice& choice,
                                   const DeviceDescription& device,
                                   const PriceOptions& options) {
-  RIDGE_ASSIGN_OR_RETURN(const Schedule* schedule, FindSchedule(choice.name));
-  RIDGE_ASSIGN_OR_RETURN(Resources r,
-                         schedule->Use(kernel, choice, LimitsOf(device)));
+  Resources r = EstimateResources(kernel, choice, LimitsOf(device));
   double read = static_cast<double>(r.extra_bytes_read);
   double written = static_cast<double>(r.extra_bytes_written);
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {

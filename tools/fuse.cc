@@ -1,0 +1,206 @@
+// fuse: which instructions share a kernel, what that saves, and the result.
+#include <gflags/gflags.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "backends/runtime/backend.h"
+#include "cost_model/device.h"
+#include "cost_model/fusion_report.h"
+#include "fusion/export.h"
+#include "fusion/plan_io.h"
+#include "hlo/base/file.h"
+#include "hlo/base/status_macros.h"
+#include "hlo/base/table.h"
+#include "hlo/text/printer.h"
+#include "tools/common/execute.h"
+#include "tools/common/load.h"
+#include "tools/common/main.h"
+#include "tools/common/output.h"
+
+DEFINE_string(device, "h200",
+              "What to price for: h200, h100, a100, rtx4070, cpu, or the file "
+              "of a device description.");
+DEFINE_string(strategy, "greedy", "How to plan: none or greedy.");
+DEFINE_string(plan, "", "A plan file to replay instead of the strategy's.");
+DEFINE_string(out, "",
+              "A folder for fused.hlo, plan.textproto, report.json and the "
+              "generated kernels.");
+DEFINE_bool(run, false,
+            "Also executes the plan and checks it against the evaluator.");
+DEFINE_string(backend, "cpu", "Where --run runs: reference, cpu or cuda.");
+DEFINE_uint64(seed, 0, "Seed of the random arguments of --run.");
+DEFINE_bool(terms, false, "Prints every term of each group's price.");
+
+namespace ridge {
+namespace {
+
+nlohmann::ordered_json ToJson(const FusionReport& r) {
+  nlohmann::ordered_json json;
+  json["module"] = r.module;
+  json["device"] = r.device;
+  json["strategy"] = r.strategy;
+  json["kernels_before"] = r.before.kernels.size();
+  json["kernels_after"] = r.after.kernels.size();
+  json["tensor_trips_before"] = r.before.tensor_trips;
+  json["tensor_trips_after"] = r.after.tensor_trips;
+  json["bytes_before"] = r.before.bytes;
+  json["bytes_after"] = r.after.bytes;
+  json["predicted_us_before"] = r.predicted_us_before;
+  json["predicted_us_after"] = r.predicted_us_after;
+  json["peak_bytes_before"] = r.peak_bytes_before;
+  json["peak_bytes_after"] = r.peak_bytes_after;
+  json["groups"] = nlohmann::ordered_json::array();
+  for (const GroupReport& g : r.groups) {
+    nlohmann::ordered_json group;
+    group["name"] = g.name;
+    group["kind"] = g.kind;
+    group["pattern"] = g.pattern;
+    group["hero"] = g.hero;
+    group["members"] = g.members;
+    group["bytes_read"] = g.bytes_read;
+    group["bytes_written"] = g.bytes_written;
+    group["flops"] = g.flops;
+    group["predicted_us"] = g.predicted_us;
+    group["bound"] = g.bound;
+    nlohmann::ordered_json terms;
+    for (const auto& [name, us] : g.terms_us) terms[name] = us;
+    group["terms_us"] = terms;
+    json["groups"].push_back(std::move(group));
+  }
+  return json;
+}
+
+std::string ToTable(const FusionReport& r) {
+  Table groups({{"group", Align::kLeft, 34},
+                {"kind", Align::kLeft, 8},
+                {"hero", Align::kLeft, 18},
+                {"ops", Align::kRight, 5},
+                {"read", Align::kRight, 10},
+                {"written", Align::kRight, 10},
+                {"predicted", Align::kRight, 11},
+                {"bound", Align::kLeft, 11}});
+  for (const GroupReport& g : r.groups) {
+    groups.AddRow({g.name, g.kind, g.hero, absl::StrCat(g.members.size()),
+                   HumanBytes(g.bytes_read), HumanBytes(g.bytes_written),
+                   HumanMicros(g.predicted_us), g.bound});
+  }
+  std::string text =
+      absl::StrCat("module ", r.module, " on ", r.device, ", strategy ",
+                   r.strategy, "\n\n", groups.ToString(), "\n");
+  if (FLAGS_terms) {
+    for (const GroupReport& g : r.groups) {
+      std::vector<std::string> terms;
+      for (const auto& [name, us] : g.terms_us) {
+        terms.push_back(absl::StrFormat("%s %.2f", name, us));
+      }
+      absl::StrAppend(&text, g.name, ": ", absl::StrJoin(terms, " + "),
+                      " us\n");
+    }
+    text += "\n";
+  }
+  Table totals({{"", Align::kLeft, 28},
+                {"before", Align::kRight, 12},
+                {"after", Align::kRight, 12}});
+  totals.AddRow({"kernels", absl::StrCat(r.before.kernels.size()),
+                 absl::StrCat(r.after.kernels.size())});
+  totals.AddRow({"tensor trips", absl::StrCat(r.before.tensor_trips),
+                 absl::StrCat(r.after.tensor_trips)});
+  totals.AddRow({"bytes through memory", HumanBytes(r.before.bytes),
+                 HumanBytes(r.after.bytes)});
+  totals.AddRow({"predicted time", HumanMicros(r.predicted_us_before),
+                 HumanMicros(r.predicted_us_after)});
+  totals.AddRow({"peak memory", HumanBytes(r.peak_bytes_before),
+                 HumanBytes(r.peak_bytes_after)});
+  absl::StrAppend(&text, totals.ToString());
+  if (!r.after.small_values.empty()) {
+    absl::StrAppend(&text, "besides the tensors, after fusion: ",
+                    absl::StrJoin(r.after.small_values, ", "), "\n");
+  }
+  return text;
+}
+
+absl::Status WriteFolder(const std::string& folder, const Module& canonical,
+                         const Plan& plan, const FusionReport& report) {
+  RIDGE_RETURN_IF_ERROR(MakeDirs(folder));
+  RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Module> fused,
+                         ExportFused(canonical, plan));
+  RIDGE_RETURN_IF_ERROR(
+      WriteFileAtomic(absl::StrCat(folder, "/fused.hlo"), Print(*fused)));
+  RIDGE_RETURN_IF_ERROR(WriteFileAtomic(absl::StrCat(folder, "/plan.textproto"),
+                                        PlanToText(canonical, plan)));
+  return WriteFileAtomic(absl::StrCat(folder, "/report.json"),
+                         ToJson(report).dump(2) + "\n");
+}
+
+absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
+  RIDGE_ASSIGN_OR_RETURN(DeviceDescription device, LoadDevice(FLAGS_device));
+  RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
+  RIDGE_ASSIGN_OR_RETURN(
+      Plan plan, LoadPlan(*module.canonical, FLAGS_strategy, FLAGS_plan));
+  RIDGE_ASSIGN_OR_RETURN(
+      FusionReport report,
+      MakeFusionReport(*module.written, *module.canonical, plan, device));
+  const bool json = OutputFormatFromFlag() == OutputFormat::kJson;
+  nlohmann::ordered_json whole = ToJson(report);
+  std::string text = ToTable(report);
+  if (!FLAGS_out.empty()) {
+    RIDGE_RETURN_IF_ERROR(WriteFolder(ResolveUserPath(FLAGS_out),
+                                      *module.canonical, plan, report));
+  }
+  bool ok = true;
+  if (FLAGS_run || !FLAGS_out.empty()) {
+    RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           MakeNamedBackend(FLAGS_backend));
+    CompileOptions options;
+    if (!FLAGS_out.empty()) options.dump_directory = ResolveUserPath(FLAGS_out);
+    if (FLAGS_run) {
+      RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                             LoadArguments(*module.written, "", FLAGS_seed));
+      ExecuteRequest request;
+      request.module = &module;
+      request.plan = &plan;
+      request.backend = backend.get();
+      request.compile = options;
+      request.arguments = arguments;
+      request.check = true;
+      request.measure = MeasureOptions();
+      RIDGE_ASSIGN_OR_RETURN(ExecuteReport executed, ExecutePlan(request));
+      ok = executed.ok();
+      whole["run"] = ReportJson(executed);
+      absl::StrAppend(&text, "\n", ReportTable(executed, false));
+    } else {
+      RIDGE_RETURN_IF_ERROR(
+          backend->Compile(*module.canonical, plan, options).status());
+    }
+  }
+  RIDGE_RETURN_IF_ERROR(WriteOutput("", json ? whole.dump(2) + "\n" : text));
+  return ok ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
+}
+
+}  // namespace
+}  // namespace ridge
+
+int main(int argc, char** argv) {
+  ridge::ToolInfo info;
+  info.name = "fuse";
+  info.summary =
+      "Forms fusion groups in an HLO module, prices them on a device, and "
+      "shows what fusion saves.";
+  info.arguments = "MODULE.hlo";
+  info.examples = {
+      "fuse tests/hlo/gelu_scale_residual.hlo --run",
+      "fuse model.hlo --device=a100 --strategy=greedy --out=/tmp/fused",
+      "fuse model.hlo --plan=plans.textproto --format=json",
+  };
+  info.source_file = __FILE__;
+  info.min_args = info.max_args = 1;
+  return ridge::RunTool(argc, argv, info, ridge::Run);
+}
