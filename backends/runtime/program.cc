@@ -6,19 +6,23 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "fusion/memory_plan.h"
+#include "backends/runtime/arena.h"
+#include "backends/runtime/physical.h"
 #include "hlo/base/status_macros.h"
+#include "hlo/evaluator/evaluator.h"
 
 namespace ridge {
 namespace {
 
 constexpr int64_t kArenaAlignment = 256;
+// Calls are inlined: what a chain of doubling calls would grow to is refused.
+constexpr int64_t kMaxSteps = 1 << 20;
+constexpr int kMaxDepth = 200;
 
 std::string Where(const Instruction& i) {
-  std::string file = i.module()->source_file();
-  return absl::StrCat(file.empty() ? "" : absl::StrCat(file, ":"),
-                      i.location().line, ": ", Name(i.opcode()), " %",
-                      std::string(i.name()));
+  const std::string& file = i.module()->source_file();
+  return absl::StrCat(file, file.empty() ? "line " : ":", i.location().line,
+                      ": ", Name(i.opcode()), " %", std::string(i.name()));
 }
 
 // What can never run on one device, whatever the back end.
@@ -43,7 +47,7 @@ absl::Status CheckRunnable(const Module& module) {
       }
     }
   }
-  return absl::OkStatus();
+  return CheckEvaluable(module);  // custom calls
 }
 
 // When each temporary is first written and last touched, in steps counted
@@ -91,6 +95,10 @@ class Lowering {
     // Group that stores the value.
     absl::flat_hash_map<const Instruction*, const Group*> owner;
     absl::flat_hash_set<const Group*> done;
+    // How many groups an instruction is a member of.
+    absl::flat_hash_map<const Instruction*, int> member_of;
+    // Parameters are this computation's to overwrite (a loop's state).
+    bool owns_parameters = false;
   };
 
   BufferId NewBuffer(BufferKind kind, const Shape& shape,
@@ -98,9 +106,7 @@ class Lowering {
     Buffer b;
     b.kind = kind;
     b.shape = shape;
-    b.bytes = shape.IsArray() ? SaturatingMul(shape.ElementCount(),
-                                              StorageBytes(shape.type()))
-                              : 0;
+    b.bytes = PhysicalBytes(shape);
     b.name = std::string(name);
     program_->buffers.push_back(std::move(b));
     return static_cast<BufferId>(program_->buffers.size()) - 1;
@@ -116,8 +122,24 @@ class Lowering {
 
   absl::Status LowerComputation(const Computation& computation,
                                 const std::vector<BufferId>& parameters,
-                                ProgramBody* body) {
+                                ProgramBody* body,
+                                bool owns_parameters = false) {
+    if (++depth_ > kMaxDepth) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("computation ", std::string(computation.name()),
+                       ": calls nest deeper than ", kMaxDepth));
+    }
+    absl::Status lowered =
+        LowerInScope(computation, parameters, body, owns_parameters);
+    --depth_;
+    return lowered;
+  }
+
+  absl::Status LowerInScope(const Computation& computation,
+                            const std::vector<BufferId>& parameters,
+                            ProgramBody* body, bool owns_parameters) {
     Scope scope;
+    scope.owns_parameters = owns_parameters;
     scope.computation = &computation;
     auto plan = plans_.find(&computation);
     scope.plan = plan == plans_.end() ? nullptr : plan->second;
@@ -132,6 +154,7 @@ class Lowering {
     if (scope.plan != nullptr) {
       for (const Group& g : scope.plan->groups) {
         for (const Instruction* root : g.roots) scope.owner[root] = &g;
+        for (const Instruction* m : g.members) ++scope.member_of[m];
       }
       for (const Group& g : scope.plan->groups) {
         RIDGE_RETURN_IF_ERROR(EnsureGroup(g, &scope));
@@ -188,6 +211,10 @@ class Lowering {
 
   absl::Status LowerGroup(const Group& group, Scope* scope) {
     if (!scope->done.insert(&group).second) return absl::OkStatus();
+    if (++steps_ > kMaxSteps) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("inlined calls make more than ", kMaxSteps, " steps"));
+    }
     Step step;
     step.name = group.name;
     step.group = &group;
@@ -207,9 +234,7 @@ class Lowering {
       step.kind = StepKind::kGemm;
       RIDGE_RETURN_IF_ERROR(LowerGemmGroup(group, scope, &step));
     } else {
-      step.kind = StepKind::kKernel;
-      RIDGE_ASSIGN_OR_RETURN(step.kernel, BuildKernel(group));
-      RIDGE_RETURN_IF_ERROR(ShareInPlace(group, scope, &step));
+      RIDGE_RETURN_IF_ERROR(LowerKernel(group, scope, &step));
     }
     scope->body->steps.push_back(std::move(step));
     return absl::OkStatus();
@@ -219,16 +244,30 @@ class Lowering {
     absl::StatusOr<GemmLowering> lowered = LowerGemm(group);
     if (!lowered.ok()) {
       // No library form: the same group as a plain generated kernel.
-      step->kind = StepKind::kKernel;
-      RIDGE_ASSIGN_OR_RETURN(step->kernel, BuildKernel(group));
-      return absl::OkStatus();
+      if (!absl::IsUnimplemented(lowered.status())) return lowered.status();
+      return LowerKernel(group, scope, step);
     }
     step->gemm = lowered->step;
+    step->group_inputs = std::move(step->inputs);
     step->inputs.clear();
     for (const Instruction* operand : lowered->operands) {
       step->inputs.push_back(scope->values[operand][0]);
     }
     return absl::OkStatus();
+  }
+
+  // A generated kernel, or where the scalar form cannot express the group, its
+  // members one by one.
+  absl::Status LowerKernel(const Group& group, Scope* scope, Step* step) {
+    absl::StatusOr<Kernel> kernel = BuildKernel(group);
+    if (absl::IsUnimplemented(kernel.status())) {
+      step->kind = StepKind::kLibrary;
+      return absl::OkStatus();
+    }
+    RIDGE_RETURN_IF_ERROR(kernel.status());
+    step->kind = StepKind::kKernel;
+    step->kernel = *std::move(kernel);
+    return ShareInPlace(group, scope, step);
   }
 
   // An output that updates an input in place gets the input's buffer when
@@ -241,12 +280,12 @@ class Lowering {
       if (b.aliases < 0) continue;
       const Instruction* input = step->kernel.buffers[b.aliases].value;
       BufferId from = step->inputs[b.aliases];
-      if (OnlyReadBy(*input, group) && scope->owner.contains(input) &&
+      bool loaded = LoadsFrom(step->kernel, b.aliases);
+      if (!loaded && Overwritable(*input, group, *scope) &&
           program_->buffers[from].kind == BufferKind::kTemporary) {
         BufferId replaced = step->outputs[o];
-        for (std::vector<BufferId>* list : {&step->outputs}) {
-          std::replace(list->begin(), list->end(), replaced, from);
-        }
+        std::replace(step->outputs.begin(), step->outputs.end(), replaced,
+                     from);
         for (const Instruction* root : group.roots) {
           std::vector<BufferId>& leaves = scope->values[root];
           std::replace(leaves.begin(), leaves.end(), replaced, from);
@@ -255,17 +294,47 @@ class Lowering {
       }
       scope->body->steps.push_back(
           Copy(absl::StrCat(group.name, "_copy"), from, step->outputs[o]));
-      step->inputs[b.aliases] = step->outputs[o];
+      // What the kernel loads is the value before the update.
+      if (!loaded) step->inputs[b.aliases] = step->outputs[o];
     }
     return absl::OkStatus();
   }
 
-  static bool OnlyReadBy(const Instruction& value, const Group& group) {
+  static bool LoadsFrom(const Kernel& kernel, int32_t buffer) {
+    for (const Node& n : kernel.nodes) {
+      if (n.kind == NodeKind::kLoad && n.buffer == buffer) return true;
+    }
+    return false;
+  }
+
+  // Nothing but `group` reads the value, and it lies in a buffer of its own:
+  // a group stored it, or it is an element of a loop's state.
+  static bool Overwritable(const Instruction& value, const Group& group,
+                           const Scope& scope) {
     if (value.IsRoot()) return false;
     absl::flat_hash_set<const Instruction*> members(group.members.begin(),
                                                     group.members.end());
     for (const Use& use : value.uses()) {
       if (!members.contains(use.user)) return false;
+      auto groups = scope.member_of.find(use.user);
+      if (groups == scope.member_of.end() || groups->second != 1) return false;
+    }
+    if (scope.owner.contains(&value)) return true;
+    return IsOwnState(value, scope);
+  }
+
+  static bool IsOwnState(const Instruction& value, const Scope& scope) {
+    if (!scope.owns_parameters) return false;
+    if (value.opcode() == Opcode::kParameter) return true;
+    if (value.opcode() != Opcode::kGetTupleElement) return false;
+    const Instruction& tuple = *value.operand(0);
+    if (tuple.opcode() != Opcode::kParameter || tuple.IsRoot()) return false;
+    for (const Use& use : tuple.uses()) {
+      if (use.user == &value) continue;
+      if (use.user->opcode() != Opcode::kGetTupleElement ||
+          use.user->tuple_index() == value.tuple_index()) {
+        return false;
+      }
     }
     return true;
   }
@@ -372,8 +441,9 @@ class Lowering {
     auto body = std::make_shared<ProgramBody>();
     RIDGE_RETURN_IF_ERROR(LowerComputation(*i.computation(AttrId::kCondition),
                                            state, condition.get()));
-    RIDGE_RETURN_IF_ERROR(
-        LowerComputation(*i.computation(AttrId::kBody), state, body.get()));
+    RIDGE_RETURN_IF_ERROR(LowerComputation(*i.computation(AttrId::kBody), state,
+                                           body.get(),
+                                           /*owns_parameters=*/true));
     // A result that is another part of the state must be saved before that
     // part is overwritten.
     absl::flat_hash_map<BufferId, BufferId> saved;
@@ -449,10 +519,13 @@ class Lowering {
       int64_t begin = (*clock)++;
       for (const auto& nested : step.bodies) Count(*nested, clock);
       int64_t end = (*clock)++;
-      for (BufferId b : step.inputs) Touch(b, begin);
-      for (BufferId b : step.outputs) Touch(b, begin);
-      for (BufferId b : step.inputs) Touch(b, end);
-      for (BufferId b : step.outputs) Touch(b, end);
+      for (const auto* list :
+           {&step.inputs, &step.group_inputs, &step.outputs}) {
+        for (BufferId b : *list) {
+          Touch(b, begin);
+          Touch(b, end);
+        }
+      }
       // What a loop's bodies read from outside must outlive every round, and
       // what they write must not be shared between rounds' readers.
       if (step.kind == StepKind::kWhile) {
@@ -497,6 +570,8 @@ class Lowering {
   }
 
   Program* program_;
+  int depth_ = 0;
+  int64_t steps_ = 0;
   absl::flat_hash_map<const Computation*, const ComputationPlan*> plans_;
   std::vector<Lifetime> lifetimes_;
 };

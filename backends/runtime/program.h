@@ -54,6 +54,9 @@ struct Step {
   const Instruction* instruction = nullptr;  // hero or control instruction
   std::vector<BufferId> inputs;  // kKernel: in the kernel's buffer order
   std::vector<BufferId> outputs;
+  // kGemm: the leaves of GroupInputs(group), for back ends that run the group
+  // another way; `inputs` are the product's operands in its own order.
+  std::vector<BufferId> group_inputs;
   Kernel kernel;  // kKernel
   GemmStep gemm;  // kGemm
   // kWhile: {condition, body}; kConditional: the branches. Inputs of the body

@@ -1,0 +1,2 @@
+#define RIDGE_MULTIPLY MultiplyPlain
+#include "backends/cpu/gemm_block.inc"
