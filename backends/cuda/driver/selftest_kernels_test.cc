@@ -1,0 +1,29 @@
+#include "backends/cuda/driver/selftest_kernels.h"
+
+#include "backends/cuda/driver/library.h"
+#include "backends/cuda/driver/nvrtc.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/base/status_matchers.h"
+
+namespace ridge::cuda {
+namespace {
+
+TEST(SelftestKernelsTest, CompileWithoutAWarning) {
+  const absl::StatusOr<const NvrtcApi*> nvrtc = Nvrtc();
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.status();
+  for (const char* source :
+       {kBasicKernels, kBigStaticShared, kMatmulKernels}) {
+    for (const char* arch : {"sm_90a", "sm_80"}) {
+      CompileRequest request;
+      request.name = "selftest";
+      request.source = source;
+      request.arch = arch;
+      RIDGE_ASSERT_OK_AND_ASSIGN(CompiledKernel kernel, Compile(request));
+      EXPECT_THAT(kernel.log, ::testing::Not(::testing::HasSubstr("warning")));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridge::cuda
