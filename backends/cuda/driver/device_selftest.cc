@@ -341,7 +341,8 @@ void ProbeBigStaticShared(const Bench& b, SelftestReport* report) {
   request.name = "big_static_shared";
   request.source = kBigStaticShared;
   request.arch = b.context.facts().Arch();
-  const absl::StatusOr<CompiledKernel> compiled = Compile(request);
+  const absl::StatusOr<CompiledKernel> compiled =
+      Compile(request, &KernelCache());
   if (!compiled.ok()) {
     report->Info(name, compiled.status().ToString());
     return;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "backends/cuda/driver/cublaslt.h"
+#include "backends/cuda/driver/library.h"
 #include "backends/cuda/driver/matmul.h"
 #include "backends/cuda/driver/matmul_bench.h"
 #include "backends/cuda/driver/selftest_report.h"
@@ -268,12 +269,13 @@ void RunAlgoLists(MatmulBench* bench, SelftestReport* report) {
 }  // namespace
 
 void RunMatmulSelftest(const Context& context, SelftestReport* report) {
-  absl::StatusOr<std::unique_ptr<MatmulBench>> bench =
-      MatmulBench::Create(context);
-  if (absl::IsUnavailable(bench.status())) {
-    report->None("cuBLASLt", std::string(bench.status().message()));
+  const absl::StatusOr<const CublasLtApi*> library = CublasLt();
+  if (!library.ok()) {
+    report->None("cuBLASLt", std::string(library.status().message()));
     return;
   }
+  absl::StatusOr<std::unique_ptr<MatmulBench>> bench =
+      MatmulBench::Create(context);
   if (!bench.ok()) {
     report->Fail("cuBLASLt", bench.status().ToString());
     return;

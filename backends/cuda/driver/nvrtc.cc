@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -99,8 +100,7 @@ absl::Status NvrtcStatus(const NvrtcApi& api, NvrtcResult result,
       absl::StrCat(what, ": ", api.GetErrorString(result)));
 }
 
-// Reads one of the program's texts. NVRTC counts the final zero of logs and
-// PTX, but there is none in a cubin.
+// Reads one of the program's texts, zeros and all.
 absl::StatusOr<std::string> ReadText(const NvrtcApi& api, ProgramHandle program,
                                      const char* what,
                                      NvrtcResult (*get_size)(ProgramHandle,
@@ -115,8 +115,10 @@ absl::StatusOr<std::string> ReadText(const NvrtcApi& api, ProgramHandle program,
   return text;
 }
 
-std::string WithoutFinalZero(std::string text) {
-  if (!text.empty() && text.back() == '\0') text.pop_back();
+// NVRTC ends logs and PTX with a zero, and puts another before what ptxas says
+// of an error.
+std::string WithoutZeros(std::string text) {
+  text.erase(std::remove(text.begin(), text.end(), '\0'), text.end());
   return text;
 }
 
@@ -158,7 +160,7 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
   RIDGE_ASSIGN_OR_RETURN(
       kernel.log,
       ReadText(api, program, "nvrtcGetProgramLog", api.GetLogSize, api.GetLog));
-  kernel.log = WithoutFinalZero(std::move(kernel.log));
+  kernel.log = WithoutZeros(std::move(kernel.log));
   if (result != kNvrtcSuccess) {
     return CompileError(api, result, request, kernel.log);
   }
@@ -173,7 +175,7 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
   if (request.want_ptx) {
     RIDGE_ASSIGN_OR_RETURN(kernel.ptx, ReadText(api, program, "nvrtcGetPTX",
                                                 api.GetPtxSize, api.GetPtx));
-    kernel.ptx = WithoutFinalZero(std::move(kernel.ptx));
+    kernel.ptx = WithoutZeros(std::move(kernel.ptx));
   }
   kernel.kernels = ParsePtxasLog(kernel.log);
   kernel.compile_ms = std::chrono::duration<double, std::milli>(

@@ -137,6 +137,26 @@ TEST_F(NvrtcTest, CompileErrorNamesKernelPlaceAndSourceLine) {
                      Not(HasSubstr("yy")))));
 }
 
+// Before Hopper ptxas refuses more than 48 KiB of static shared memory.
+TEST_F(NvrtcTest, AnErrorOfPtxasIsReportedLikeAnyOther) {
+  CompileRequest request = Request("shared", R"(
+extern "C" __global__ void shared(float* p) {
+  __shared__ float s[20000];
+  s[threadIdx.x] = p[threadIdx.x];
+  __syncthreads();
+  p[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+})");
+  request.arch = "sm_80";
+  const absl::Status status = Compile(request).status();
+  EXPECT_THAT(
+      status,
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("kernel 'shared' for sm_80: ptxas error"),
+                     HasSubstr("too much shared data"))));
+  // NVRTC 13.0 puts a zero before this message.
+  EXPECT_EQ(status.message().find('\0'), absl::string_view::npos);
+}
+
 TEST_F(NvrtcTest, WrongOptionIsNamed) {
   CompileRequest request = Request("k", kVectorAdd);
   request.options = {"--bogus"};
