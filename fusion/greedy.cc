@@ -46,6 +46,28 @@ class Planner {
   Planner(const Computation& computation, bool fuse, DecisionLog* log)
       : computation_(computation), fuse_(fuse), log_(log) {}
 
+  // Groups as given instead of grown.
+  ComputationPlan RunPieces(
+      const std::vector<std::vector<const Instruction*>>& pieces,
+      bool recompute, int64_t* next_number) {
+    Index();
+    for (const auto& piece : pieces) {
+      int first = -1;
+      for (const Instruction* i : piece) {
+        auto at = position_.find(i);
+        if (at == position_.end() || !anchor_[at->second]) continue;
+        if (first < 0) {
+          first = at->second;
+        } else if (Find(first) != Find(at->second)) {
+          Merge(Find(first), Find(at->second));
+        }
+      }
+    }
+    Split();
+    if (recompute) Recompute();
+    return Finish(next_number);
+  }
+
   ComputationPlan Run(int64_t* next_number) {
     Index();
     if (fuse_) {
@@ -716,6 +738,43 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::vector<const Instruction*>> PiecesOf(
+    const ComputationPlan& plan) {
+  // A value's own group stores it, or is the only one that computes it; of
+  // several, the last in the order (its producer comes first only to be read).
+  absl::flat_hash_map<const Instruction*, size_t> owner;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    for (const Instruction* i : plan.groups[g].members) owner.emplace(i, g);
+  }
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    for (const Instruction* i : plan.groups[g].roots) owner[i] = g;
+  }
+  std::vector<std::vector<const Instruction*>> pieces(plan.groups.size());
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    for (const Instruction* i : plan.groups[g].members) {
+      if (owner[i] == g && !RidesAlong(*i) && !IsFree(*i)) {
+        pieces[g].push_back(i);
+      }
+    }
+  }
+  return pieces;
+}
+
+absl::StatusOr<ComputationPlan> PlanFromPieces(
+    const Computation& computation,
+    const std::vector<std::vector<const Instruction*>>& pieces, bool recompute,
+    int64_t* next_number) {
+  int64_t first = *next_number;
+  ComputationPlan plan = Planner(computation, true, nullptr)
+                             .RunPieces(pieces, recompute, next_number);
+  if (static_cast<int64_t>(plan.groups.size()) != *next_number - first) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("computation ", std::string(computation.name()),
+                     ": groups wait for each other in a ring"));
+  }
+  return plan;
+}
 
 absl::Span<const absl::string_view> StrategyNames() { return kNames; }
 

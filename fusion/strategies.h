@@ -27,6 +27,20 @@ absl::Span<const absl::string_view> StrategyNames();
 absl::StatusOr<Plan> MakePlan(const Module& module, absl::string_view strategy,
                               const StrategyOptions& options = {});
 
+// The instructions that each group computes for itself, by group; what rides
+// along and what a group computes again for its own use are left out.
+std::vector<std::vector<const Instruction*>> PiecesOf(
+    const ComputationPlan& plan);
+
+// The plan whose groups compute the given instructions: the inverse of
+// PiecesOf. `recompute`: cheap values may be computed in two groups rather than
+// stored. Instructions in no piece run alone. InvalidArgument where pieces
+// wait for each other in a ring.
+absl::StatusOr<ComputationPlan> PlanFromPieces(
+    const Computation& computation,
+    const std::vector<std::vector<const Instruction*>>& pieces, bool recompute,
+    int64_t* next_number);
+
 // A group's members from its roots: everything in `allowed` that they need,
 // plus what rides along. Fills pattern, hero and name.
 // `number` goes into the name.
