@@ -347,6 +347,13 @@ absl::Status BuildReduceStores(KernelBuilder* b) {
     signature =
         Signatures(&probe, SpreadHomes(&probe, origin, index), shape.rank());
   }
+  // An empty dimension has no variable to tell by: each stands alone.
+  if (shape.ElementCount() == 0) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      signature[d].assign(shape.rank(), false);
+      signature[d][d] = true;
+    }
+  }
   IndexTuple index(shape.rank(), b->pool().Const(0));
   for (const std::vector<int64_t>& run : Runs(shape, signature)) {
     int64_t extent = 1;
