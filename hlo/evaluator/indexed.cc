@@ -479,7 +479,7 @@ absl::StatusOr<Literal> ScatterWith(const Op& op, const Computation& combiner) {
       return Invalid("operand ", k, " is not an array");
     }
   }
-  const Shape& to = op.in(0).shape();
+  const Shape to = op.in(0).shape();  // a copy: the operand may be taken
   const Shape& updates = op.in(count + 1).shape();
   for (int64_t k = 0; k < count; ++k) {
     const Shape& result =

@@ -1,0 +1,118 @@
+// The evaluator against XLA's stored outputs, module by module, within the
+// derived error bounds. Data: $RIDGE_SHARED/hlo/{small,zoo,golden}.
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/base/file.h"
+#include "hlo/base/safetensors.h"
+#include "hlo/base/status_matchers.h"
+#include "hlo/evaluator/compare.h"
+#include "hlo/evaluator/golden_exceptions.h"
+#include "hlo/evaluator/io.h"
+#include "hlo/text/parser.h"
+#include "nlohmann/json.hpp"
+
+namespace ridge {
+namespace {
+
+struct Case {
+  std::string name;
+  std::string hlo;
+  std::string tensors;
+};
+
+void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
+
+std::string Shared() {
+  const char* folder = std::getenv("RIDGE_SHARED");
+  return folder == nullptr ? "" : folder;
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  const std::string hlo = absl::StrCat(Shared(), "/hlo/");
+  for (const char* set : {"small", "zoo"}) {
+    std::ifstream file(absl::StrCat(hlo, set, "/index.json"));
+    nlohmann::json index = nlohmann::json::parse(file, nullptr, false);
+    if (!index.is_object()) continue;
+    for (const auto& [name, row] : index.items()) {
+      const std::string stem = absl::StrCat(hlo, set, "/", name);
+      cases.push_back(
+          {absl::StrCat(set, "/", name), stem + ".hlo", stem + ".safetensors"});
+    }
+  }
+  std::ifstream file(hlo + "golden/index.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+    if (!row.is_object()) continue;
+    const std::string name = row["file"];
+    const std::string stem = name.substr(0, name.size() - 4);
+    cases.push_back({stem, absl::StrCat(hlo, "corpus/modules/", name),
+                     absl::StrCat(hlo, "golden/", stem, ".safetensors")});
+  }
+  return cases;
+}
+
+class GoldenTest : public testing::TestWithParam<Case> {};
+
+TEST_P(GoldenTest, AgreesWithXla) {
+  const Case& c = GetParam();
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::unique_ptr<Module> module, ReadModule(c.hlo));
+  RIDGE_ASSERT_OK_AND_ASSIGN(SafeTensors tensors, ReadSafeTensors(c.tensors));
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::vector<Literal> arguments,
+                             ReadArguments(*module, tensors));
+  RIDGE_ASSERT_OK_AND_ASSIGN(Literal expected, ReadResult(*module, tensors));
+
+  RIDGE_ASSERT_OK_AND_ASSIGN(Literal plain, Evaluate(*module, arguments));
+  BoundOptions options;
+  RIDGE_ASSERT_OK_AND_ASSIGN(BoundedValue bounded,
+                             EvaluateWithBounds(*module, arguments, options));
+  EXPECT_TRUE(plain == bounded.value)
+      << "the bounded evaluation gives other values";
+  RIDGE_ASSERT_OK_AND_ASSIGN(
+      Comparison comparison,
+      CompareWith(TolerancesOf(bounded), expected, bounded.value));
+  const GoldenException* exception = FindGoldenException(c.name);
+  if (exception == nullptr) {
+    EXPECT_TRUE(comparison.ok) << comparison.ToString();
+  } else {
+    RIDGE_EXPECT_OK(CheckGoldenException(*exception, *module, arguments,
+                                         expected, comparison));
+  }
+}
+
+std::string Name(const testing::TestParamInfo<Case>& info) {
+  std::string name;
+  for (char c : info.param.name) name += std::isalnum(c) != 0 ? c : '_';
+  return absl::StrCat(name, "_", info.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stored, GoldenTest, testing::ValuesIn(Cases()), Name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GoldenTest);
+
+TEST(GoldenData, IsThere) {
+  if (Shared().empty()) {
+    GTEST_SKIP() << "RIDGE_SHARED is not set: nothing is compared";
+  }
+  EXPECT_GT(Cases().size(), 1500);
+}
+
+// Every row of the table names a module that is there.
+TEST(GoldenData, ExceptionsNameModules) {
+  if (Shared().empty()) GTEST_SKIP() << "RIDGE_SHARED is not set";
+  std::set<std::string> names;
+  for (const Case& c : Cases()) names.insert(c.name);
+  for (const GoldenException& e : GoldenExceptions()) {
+    EXPECT_TRUE(names.count(std::string(e.module)) == 1) << e.module;
+  }
+}
+
+}  // namespace
+}  // namespace ridge
