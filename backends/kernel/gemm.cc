@@ -204,4 +204,15 @@ absl::StatusOr<GemmLowering> LowerDot(const Instruction& dot) {
   return lowered;
 }
 
+absl::StatusOr<GemmLowering> LowerGemm(const Group& group) {
+  // As written, an epilogue sees the product rounded to its type; a library's
+  // sees it before. Groups therefore hold the product alone.
+  if (group.members.size() != 1 || group.hero == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(
+        "group ", group.name, ": a product with an epilogue of ",
+        group.members.size() - 1, " instructions"));
+  }
+  return LowerDot(*group.hero);
+}
+
 }  // namespace ridge

@@ -39,4 +39,6 @@ bool InterruptScope::InterruptRequested() {
   return requested.load(std::memory_order_relaxed);
 }
 
+const std::atomic<bool>* InterruptScope::Flag() { return &requested; }
+
 }  // namespace ridge

@@ -7,6 +7,8 @@
 #ifndef RIDGE_TOOLS_COMMON_INTERRUPT_H_
 #define RIDGE_TOOLS_COMMON_INTERRUPT_H_
 
+#include <atomic>
+
 namespace ridge {
 
 // While one exists, the first SIGINT or SIGTERM only sets a flag; the second
@@ -24,6 +26,8 @@ class InterruptScope {
   // For code that has no scope at hand; false where none exists. Cheap, and
   // safe on any thread.
   static bool InterruptRequested();
+  // The same as a flag that libraries below the tools can poll; never null.
+  static const std::atomic<bool>* Flag();
 };
 
 }  // namespace ridge

@@ -1,0 +1,191 @@
+#include "tools/common/execute.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "backends/runtime/arguments.h"
+#include "backends/runtime/physical.h"
+#include "hlo/base/status_macros.h"
+#include "hlo/base/table.h"
+#include "hlo/evaluator/error_bound.h"
+
+namespace ridge {
+namespace {
+
+// Doubles every finite bound of a tree of tolerances.
+void Double(Tolerances* tolerances) {
+  for (Tolerance& t : tolerances->outputs) {
+    t.absolute *= 2;
+    t.relative *= 2;
+    if (!t.bound.shape().IsArray()) continue;
+    for (double& b : t.bound.mutable_data<double>()) b *= 2;
+  }
+}
+
+nlohmann::json Number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value)
+                              : nlohmann::json(absl::StrCat(value));
+}
+
+std::vector<Literal> Leaves(const ExecuteReport& report) {
+  return FlattenLiterals({report.result});
+}
+
+}  // namespace
+
+absl::StatusOr<Comparison> CompareWithExpected(
+    const Module& module, absl::Span<const Literal> arguments,
+    const Literal& got, const Literal& expected) {
+  absl::StatusOr<BoundedValue> bounded = EvaluateWithBounds(module, arguments);
+  if (!bounded.ok()) {
+    if (absl::IsResourceExhausted(bounded.status())) {
+      return CompareOutputs(module, got, expected);
+    }
+    return bounded.status();
+  }
+  Tolerances tolerances = TolerancesOf(*bounded);
+  Double(&tolerances);
+  return CompareWith(tolerances, got, expected);
+}
+
+absl::StatusOr<ExecuteReport> ExecutePlan(const ExecuteRequest& request) {
+  const Module& module = *request.module->canonical;
+  ExecuteReport report;
+  report.backend = std::string(request.backend->name());
+  report.plan_strategy = request.plan->strategy;
+  RIDGE_ASSIGN_OR_RETURN(
+      std::unique_ptr<Executable> executable,
+      request.backend->Compile(module, *request.plan, request.compile));
+  report.steps = executable->steps();
+  std::vector<Literal> arguments = FlattenLiterals(request.arguments);
+  RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> outputs,
+                         executable->Run(arguments));
+  size_t next = 0;
+  const Module& written = *request.module->written;
+  report.result =
+      UnflattenLiteral(written.entry()->root()->shape(), outputs, &next);
+  if (request.expected.has_value()) {
+    RIDGE_ASSIGN_OR_RETURN(
+        report.comparison,
+        CompareWithExpected(written, request.arguments, report.result,
+                            *request.expected));
+  } else if (request.check) {
+    RIDGE_ASSIGN_OR_RETURN(
+        report.comparison,
+        CompareWithEvaluator(written, request.arguments, report.result));
+  }
+  if (request.measure.has_value()) {
+    RIDGE_ASSIGN_OR_RETURN(report.measurement,
+                           executable->Measure(arguments, *request.measure));
+  }
+  return report;
+}
+
+nlohmann::json ReportJson(const ExecuteReport& report) {
+  nlohmann::json json;
+  json["backend"] = report.backend;
+  json["strategy"] = report.plan_strategy;
+  json["kernels"] = nlohmann::json::array();
+  if (report.measurement.has_value()) {
+    const Measurement& m = *report.measurement;
+    json["device"] = m.state().device();
+    json["total_us"] = m.total().median_us();
+    json["spread"] = m.total().spread();
+    json["samples"] = m.total().us_size();
+    json["cold_cache"] = m.total().cold_cache();
+    json["other_load_seen"] = m.state().other_load_seen();
+    for (const KernelMeasurement& k : m.kernels()) {
+      json["kernels"].push_back({{"name", k.name()},
+                                 {"us", k.samples().median_us()},
+                                 {"schedule", k.schedule()}});
+    }
+  } else {
+    for (const CompiledStep& s : report.steps) {
+      json["kernels"].push_back({{"name", s.name}, {"schedule", s.schedule}});
+    }
+  }
+  for (size_t k = 0; k < json["kernels"].size() && k < report.steps.size();
+       ++k) {
+    json["kernels"][k]["fallback"] = report.steps[k].is_fallback;
+  }
+  json["outputs"] = nlohmann::json::array();
+  std::vector<Literal> leaves = Leaves(report);
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    nlohmann::json output = {{"name", absl::StrCat("out.", k)},
+                             {"shape", leaves[k].shape().ToString()}};
+    if (report.comparison.has_value()) {
+      const OutputComparison& c = report.comparison->outputs[k];
+      output["max_abs"] = Number(c.max_abs);
+      output["max_rel"] = Number(c.max_rel);
+      output["max_ulp"] = c.max_ulp;
+      output["tolerance"] = Number(c.tolerance);
+      output["ok"] = c.ok;
+    }
+    json["outputs"].push_back(std::move(output));
+  }
+  return json;
+}
+
+std::string ReportTable(const ExecuteReport& report, bool numerics) {
+  std::string text;
+  if (report.measurement.has_value()) {
+    const Measurement& m = *report.measurement;
+    Table table({{"kernel", Align::kLeft, 40},
+                 {"time", Align::kRight},
+                 {"spread", Align::kRight},
+                 {"schedule", Align::kLeft, 48}});
+    for (int k = 0; k < m.kernels_size(); ++k) {
+      const KernelMeasurement& kernel = m.kernels(k);
+      bool fallback = k < static_cast<int>(report.steps.size()) &&
+                      report.steps[k].is_fallback;
+      table.AddRow({kernel.name(), HumanMicros(kernel.samples().median_us()),
+                    absl::StrFormat("%.0f%%", 100 * kernel.samples().spread()),
+                    absl::StrCat(kernel.schedule(),
+                                 fallback ? " (no fast kernel)" : "")});
+    }
+    table.AddRule();
+    table.AddRow(
+        {"total", HumanMicros(m.total().median_us()),
+         absl::StrFormat("%.0f%%", 100 * m.total().spread()),
+         absl::StrCat(m.total().us_size(), " samples, ",
+                      m.total().cold_cache() ? "cold" : "warm", " caches")});
+    text = absl::StrCat(report.backend, " (", m.state().device(), "), plan ",
+                        report.plan_strategy, "\n", table.ToString());
+    if (m.state().other_load_seen()) {
+      absl::StrAppend(&text,
+                      "note: other work ran on this machine meanwhile\n");
+    }
+  }
+  Table outputs({{"output", Align::kLeft},
+                 {"shape", Align::kLeft, 40},
+                 {"max abs", Align::kRight},
+                 {"max rel", Align::kRight},
+                 {"max ulp", Align::kRight},
+                 {"tolerance", Align::kRight},
+                 {"", Align::kLeft}});
+  std::vector<Literal> leaves = Leaves(report);
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    std::vector<std::string> row = {absl::StrCat("out.", k),
+                                    leaves[k].shape().ToString()};
+    if (report.comparison.has_value()) {
+      const OutputComparison& c = report.comparison->outputs[k];
+      row.push_back(absl::StrFormat("%.3g", c.max_abs));
+      row.push_back(absl::StrFormat("%.3g", c.max_rel));
+      row.push_back(absl::StrCat(c.max_ulp));
+      row.push_back(absl::StrFormat("%.3g", c.tolerance));
+      row.push_back(c.ok ? "ok" : "WRONG");
+    }
+    outputs.AddRow(std::move(row));
+  }
+  absl::StrAppend(&text, text.empty() ? "" : "\n", outputs.ToString());
+  if (report.comparison.has_value() && (numerics || !report.comparison->ok)) {
+    absl::StrAppend(&text, "\n", report.comparison->ToString());
+    if (text.back() != '\n') text += '\n';
+  }
+  return text;
+}
+
+}  // namespace ridge

@@ -1,0 +1,70 @@
+// Runs a planned module on a back end, checks what came out, times it, and
+// says so as a table or as JSON. Shared by `run` and `fuse --run`.
+#ifndef RIDGE_TOOLS_COMMON_EXECUTE_H_
+#define RIDGE_TOOLS_COMMON_EXECUTE_H_
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/runtime/backend.h"
+#include "hlo/evaluator/compare.h"
+#include "hlo/ir/literal.h"
+#include "tools/common/load.h"
+
+namespace ridge {
+
+// The back ends that tools are linked with, by name: reference, cpu, cuda.
+absl::StatusOr<std::unique_ptr<Backend>> MakeNamedBackend(
+    absl::string_view name);
+
+struct ExecuteRequest {
+  const LoadedModule* module = nullptr;
+  const Plan* plan = nullptr;
+  Backend* backend = nullptr;
+  CompileOptions compile;
+  absl::Span<const Literal> arguments;  // one a parameter
+  // Compare with the evaluator's result on the module as written, or with
+  // `expected` where it is given.
+  bool check = false;
+  std::optional<Literal> expected;
+  std::optional<MeasureOptions> measure;  // not given: not timed
+};
+
+struct ExecuteReport {
+  std::string backend;
+  std::string plan_strategy;
+  Literal result;
+  std::optional<Comparison> comparison;
+  std::optional<Measurement> measurement;
+  std::vector<CompiledStep> steps;
+
+  bool ok() const { return !comparison.has_value() || comparison->ok; }
+};
+
+absl::StatusOr<ExecuteReport> ExecutePlan(const ExecuteRequest& request);
+
+// Compares a result with one from elsewhere (XLA). Both may be off by the
+// bounds of hlo/evaluator/error_bound.h, so the tolerance is twice those.
+// Where the module is too large to be evaluated, the coarser tolerance of its
+// graph.
+absl::StatusOr<Comparison> CompareWithExpected(
+    const Module& module, absl::Span<const Literal> arguments,
+    const Literal& got, const Literal& expected);
+
+// {"backend", "device", "strategy", "total_us", "spread", "cold_cache",
+//  "kernels": [{"name", "us", "schedule", "fallback"}],
+//  "outputs": [{"name", "shape", and where checked "max_abs", "max_rel",
+//               "max_ulp", "tolerance", "ok"}]}
+nlohmann::json ReportJson(const ExecuteReport& report);
+
+// The same for people. `numerics`: where each output is furthest off, too.
+std::string ReportTable(const ExecuteReport& report, bool numerics);
+
+}  // namespace ridge
+
+#endif  // RIDGE_TOOLS_COMMON_EXECUTE_H_

@@ -1,0 +1,90 @@
+#include "tools/hlo/check.h"
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/verify/verify.h"
+#include "tools/hlo/load.h"
+
+namespace ridge {
+namespace {
+
+Diagnostic ToDiagnostic(const VerifyError& error) {
+  Diagnostic d;
+  d.line = error.where.line;
+  d.column = error.where.column;
+  d.rule = error.rule;
+  d.message = error.instruction.empty()
+                  ? error.message
+                  : absl::StrCat("`", error.instruction, "`: ", error.message);
+  return d;
+}
+
+}  // namespace
+
+CheckReport CheckFile(const std::string& path) {
+  using Clock = std::chrono::steady_clock;
+  CheckReport report;
+  report.file = path;
+  ParseOptions options;
+  options.diagnostics = &report.errors;
+  Clock::time_point start = Clock::now();
+  absl::StatusOr<std::vector<std::unique_ptr<Module>>> modules =
+      LoadModules(path, options);
+  report.parse_us =
+      std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  if (!modules.ok()) {
+    if (report.errors.empty()) {
+      Diagnostic d;
+      d.rule = "file";
+      d.message = std::string(modules.status().message());
+      report.errors.push_back(d);
+    }
+    return report;
+  }
+  report.parses = true;
+  for (const std::unique_ptr<Module>& module : *modules) {
+    report.instructions += module->instruction_count();
+    for (const VerifyError& error : Verify(*module)) {
+      report.errors.push_back(ToDiagnostic(error));
+    }
+  }
+  report.verifies = report.errors.empty();
+  return report;
+}
+
+nlohmann::json CheckJson(const CheckReport& report) {
+  nlohmann::json errors = nlohmann::json::array();
+  for (const Diagnostic& d : report.errors) {
+    errors.push_back({{"line", d.line},
+                      {"column", d.column},
+                      {"rule", d.rule},
+                      {"message", d.message}});
+  }
+  return {{"file", report.file},
+          {"parse", report.parses ? "accept" : "reject"},
+          {"verify", report.verifies ? "ok" : "fail"},
+          {"errors", errors},
+          {"instructions", report.instructions},
+          {"parse_us", report.parse_us}};
+}
+
+std::string CheckText(const CheckReport& report) {
+  std::string out;
+  if (report.ok()) {
+    return absl::StrCat(report.file, ": ok, ", report.instructions,
+                        " instructions, read in ",
+                        absl::SixDigits(report.parse_us / 1e3), " ms\n");
+  }
+  absl::StrAppend(&out, ToString(report.errors, report.file), "\n",
+                  report.file, ": ",
+                  report.parses ? "parses, but does not verify: "
+                                : "does not parse: ",
+                  report.errors.size(),
+                  report.errors.size() == 1 ? " error\n" : " errors\n");
+  return out;
+}
+
+}  // namespace ridge

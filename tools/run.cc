@@ -1,0 +1,119 @@
+// run: executes a module on a back end.
+#include <gflags/gflags.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "backends/runtime/backend.h"
+#include "hlo/base/file.h"
+#include "hlo/base/safetensors.h"
+#include "hlo/base/status_macros.h"
+#include "hlo/evaluator/io.h"
+#include "tools/common/execute.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/load.h"
+#include "tools/common/main.h"
+#include "tools/common/output.h"
+
+DEFINE_string(backend, "cpu", "Where to run: reference, cpu or cuda.");
+DEFINE_string(strategy, "greedy", "How to plan: none or greedy.");
+DEFINE_string(plan, "", "A plan file to run instead of the strategy's.");
+DEFINE_string(inputs, "",
+              "A safetensors file with the arguments in.0, in.1, ... (tuples "
+              "flattened); random if empty.");
+DEFINE_uint64(seed, 0, "Seed of random arguments.");
+DEFINE_string(outputs, "", "Writes the results out.0, out.1, ... here.");
+DEFINE_bool(check, false,
+            "Compares the results with the evaluator's, or with --expect.");
+DEFINE_string(expect, "",
+              "A safetensors file with expected results out.0, out.1, ...; "
+              "implies --check.");
+DEFINE_bool(numerics, false,
+            "Says where each output is furthest off, even if all is well.");
+DEFINE_int32(repeat, 0,
+             "Timed repetitions; 0: as many as give a steady median (the "
+             "reference is timed once).");
+DEFINE_bool(cold, true, "Empties the caches before each repetition.");
+DEFINE_bool(fma, true, "Lets a*b+c round once where the compiler likes to.");
+DEFINE_string(dump_kernels, "", "Writes the generated sources to this folder.");
+
+namespace ridge {
+namespace {
+
+absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
+  if (FLAGS_repeat < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--repeat=", FLAGS_repeat, " is negative"));
+  }
+  RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
+  RIDGE_ASSIGN_OR_RETURN(
+      Plan plan, LoadPlan(*module.canonical, FLAGS_strategy, FLAGS_plan));
+  RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                         MakeNamedBackend(FLAGS_backend));
+  RIDGE_ASSIGN_OR_RETURN(
+      std::vector<Literal> arguments,
+      LoadArguments(*module.written, FLAGS_inputs, FLAGS_seed));
+
+  InterruptScope interrupt;
+  ExecuteRequest request;
+  request.module = &module;
+  request.plan = &plan;
+  request.backend = backend.get();
+  request.compile.fma_contraction = FLAGS_fma;
+  request.compile.dump_directory = ResolveUserPath(FLAGS_dump_kernels);
+  request.arguments = arguments;
+  request.check = FLAGS_check;
+  if (!FLAGS_expect.empty()) {
+    RIDGE_ASSIGN_OR_RETURN(request.expected,
+                           LoadExpected(*module.written, FLAGS_expect));
+  }
+  MeasureOptions measure;
+  measure.cold_cache = FLAGS_cold;
+  measure.interrupted = InterruptScope::Flag();
+  if (backend->name() == "reference" && FLAGS_repeat == 0) {
+    measure.warmup = 0;
+    measure.min_repetitions = measure.max_repetitions = 1;
+  } else if (FLAGS_repeat > 0) {
+    measure.min_repetitions = measure.max_repetitions = FLAGS_repeat;
+  }
+  request.measure = measure;
+  RIDGE_ASSIGN_OR_RETURN(ExecuteReport report, ExecutePlan(request));
+
+  if (!FLAGS_outputs.empty()) {
+    SafeTensors tensors;
+    AddTensors("out", absl::MakeConstSpan(&report.result, 1), &tensors);
+    RIDGE_RETURN_IF_ERROR(
+        WriteSafeTensors(ResolveUserPath(FLAGS_outputs), tensors));
+  }
+  std::string text = OutputFormatFromFlag() == OutputFormat::kJson
+                         ? ReportJson(report).dump(2) + "\n"
+                         : ReportTable(report, FLAGS_numerics);
+  RIDGE_RETURN_IF_ERROR(WriteOutput("", text));
+  return report.ok() ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
+}
+
+}  // namespace
+}  // namespace ridge
+
+int main(int argc, char** argv) {
+  ridge::ToolInfo info;
+  info.name = "run";
+  info.summary =
+      "Executes an HLO module on a back end, prints what each kernel took, and "
+      "checks the results if asked to.";
+  info.arguments = "MODULE.hlo";
+  info.examples = {
+      "run softmax.hlo --check",
+      "run softmax.hlo --backend=cuda --inputs=x.safetensors "
+      "--expect=x.safetensors",
+      "run softmax.hlo --strategy=none --format=json --outputs=y.safetensors",
+  };
+  info.source_file = __FILE__;
+  info.min_args = info.max_args = 1;
+  return ridge::RunTool(argc, argv, info, ridge::Run);
+}
