@@ -71,36 +71,26 @@ Shape OperandsAsShape(const Instruction& i, int64_t first, int64_t count);
 
 using Rule = absl::StatusOr<Shape> (*)(const Instruction&);
 
-#define RIDGE_INFER_RULES(V)                                                   \
-  V(Unary)                                                                     \
-  V(Binary) V(Compare) V(Complex) V(Select) V(Clamp) V(Convert) V(             \
-      BitcastConvert) V(StochasticConvert) V(ReducePrecision) V(Copy)          \
-      V(Bitcast) V(Broadcast) V(Concatenate) V(Reverse) V(Transpose) V(        \
-          Reshape) V(DynamicReshape) V(Slice) V(Pad) V(Iota) V(Reduce)         \
-          V(ReduceWindow) V(SelectAndScatter) V(Dot) V(RaggedDot) V(           \
-              ScaledDot) V(Convolution) V(DynamicSlice) V(DynamicUpdateSlice)  \
-              V(Gather) V(Scatter) V(Sort) V(TopK) V(Rng) V(                   \
-                  RngBitGenerator) V(RngGetAndUpdateState) V(Fft) V(Cholesky)  \
-                  V(TriangularSolve) V(BatchNormTraining) V(                   \
-                      BatchNormInference) V(BatchNormGrad) V(While)            \
-                      V(Conditional) V(Call) V(Fusion) V(Map) V(CustomCall) V( \
-                          Tuple) V(GetTupleElement) V(Parameter) V(Constant)   \
-                          V(FirstOperand) V(AfterAll) V(AddDependency) V(      \
-                              GetDimensionSize) V(SetDimensionSize)            \
-                              V(AllGather) V(AllGatherStart) V(                \
-                                  AllGatherDone) V(AllReduce) V(AllReduceDone) \
-                                  V(ReduceScatter) V(AllToAll) V(              \
-                                      RaggedAllToAll) V(CollectiveBroadcast)   \
-                                      V(CollectivePermute) V(                  \
-                                          CollectivePermuteStart)              \
-                                          V(CollectivePermuteDone) V(DeviceId) \
-                                              V(AsyncStart) V(AsyncUpdate)     \
-                                                  V(AsyncDone) V(CopyStart)    \
-                                                      V(CopyDone) V(Send)      \
-                                                          V(SendDone) V(Recv)  \
-                                                              V(RecvDone)      \
-                                                                  V(Infeed) V( \
-                                                                      Outfeed)
+// clang-format off
+#define RIDGE_INFER_RULES(V) \
+  V(Unary) V(Binary) V(Compare) V(Complex) V(Select) V(Clamp) V(Convert) \
+  V(BitcastConvert) V(StochasticConvert) V(ReducePrecision) V(Copy) \
+  V(Bitcast) V(Broadcast) V(Concatenate) V(Reverse) V(Transpose) V(Reshape) \
+  V(DynamicReshape) V(Slice) V(Pad) V(Iota) V(Reduce) V(ReduceWindow) \
+  V(SelectAndScatter) V(Dot) V(RaggedDot) V(ScaledDot) V(Convolution) \
+  V(DynamicSlice) V(DynamicUpdateSlice) V(Gather) V(Scatter) V(Sort) \
+  V(TopK) V(Rng) V(RngBitGenerator) V(RngGetAndUpdateState) V(Fft) \
+  V(Cholesky) V(TriangularSolve) V(BatchNormTraining) V(BatchNormInference) \
+  V(BatchNormGrad) V(While) V(Conditional) V(Call) V(Fusion) V(Map) \
+  V(CustomCall) V(Tuple) V(GetTupleElement) V(Parameter) V(Constant) \
+  V(FirstOperand) V(AfterAll) V(AddDependency) V(GetDimensionSize) \
+  V(SetDimensionSize) V(AllGather) V(AllGatherStart) V(AllGatherDone) \
+  V(AllReduce) V(AllReduceDone) V(ReduceScatter) V(AllToAll) \
+  V(RaggedAllToAll) V(CollectiveBroadcast) V(CollectivePermute) \
+  V(CollectivePermuteStart) V(CollectivePermuteDone) V(DeviceId) \
+  V(AsyncStart) V(AsyncUpdate) V(AsyncDone) V(CopyStart) V(CopyDone) \
+  V(Send) V(SendDone) V(Recv) V(RecvDone) V(Infeed) V(Outfeed)
+// clang-format on
 
 #define V(name) absl::StatusOr<Shape> name(const Instruction& i);
 RIDGE_INFER_RULES(V)

@@ -93,16 +93,28 @@ absl::StatusOr<Shape> CopyDone(const Instruction& i) {
   return start.tuple_shape(0);
 }
 
+// XLA's parser takes the shapes of send and send-done from the operands
+// whatever the text says, so that texts differ in them.
 absl::StatusOr<Shape> Send(const Instruction& i) {
   RIDGE_RETURN_IF_ERROR(ExpectOperands(i, 2));
-  RIDGE_RETURN_IF_ERROR(
-      ExpectToken(i.operand(1)->shape(), "operand 1 of send"));
-  return Shape::Tuple({i.operand(0)->shape(), Shape::Scalar(ElementType::kU32),
-                       Shape::Token()});
+  Shape inferred =
+      Shape::Tuple({i.operand(0)->shape(), Shape::Scalar(ElementType::kU32),
+                    Shape::Token()});
+  // The token may come first.
+  if (i.operand(0)->shape().IsToken()) {
+    Shape swapped = inferred;
+    *swapped.mutable_tuple_shape(0) = i.operand(1)->shape();
+    if (Compatible(i.shape(), swapped)) return swapped;
+  }
+  return inferred;
 }
 
 absl::StatusOr<Shape> SendDone(const Instruction& i) {
   RIDGE_RETURN_IF_ERROR(ExpectOperands(i, 1));
+  const auto parts = i.shape().tuple_shapes();
+  if (i.shape().IsTuple() && parts.size() == 2 && parts[1].IsToken()) {
+    return i.shape();
+  }
   return Shape::Token();
 }
 

@@ -57,7 +57,8 @@ absl::StatusOr<Shape> OperandAndTwoVectors(const Instruction& i,
 }  // namespace
 
 absl::StatusOr<Shape> Rng(const Instruction& i) {
-  RIDGE_RETURN_IF_ERROR(ExpectOperands(i, 2));
+  // Older programs give the shape as a third operand, which says nothing new.
+  if (i.operand_count() != 3) RIDGE_RETURN_IF_ERROR(ExpectOperands(i, 2));
   const Shape& a = i.operand(0)->shape();
   const Shape& b = i.operand(1)->shape();
   RIDGE_RETURN_IF_ERROR(ExpectScalar(a, "operand 0 of rng"));

@@ -118,7 +118,11 @@ absl::StatusOr<Shape> Reduce(const Instruction& i) {
   for (const Shape& result : Results(*reducer)) {
     shapes.push_back(MakeArray(result.type(), dims, dynamic));
   }
-  return TupleOrOne(std::move(shapes));
+  // A reducer may give a tuple of one.
+  if (reducer->root()->shape().IsTuple()) {
+    return Shape::Tuple(std::move(shapes));
+  }
+  return shapes[0];
 }
 
 absl::StatusOr<Shape> WindowedShape(const Shape& base, const Window& window) {
@@ -171,7 +175,10 @@ absl::StatusOr<Shape> ReduceWindow(const Instruction& i) {
     shape.set_type(i.operand(n + k)->shape().type());
     shapes.push_back(std::move(shape));
   }
-  return TupleOrOne(std::move(shapes));
+  if (reducer->root()->shape().IsTuple()) {
+    return Shape::Tuple(std::move(shapes));
+  }
+  return shapes[0];
 }
 
 absl::StatusOr<Shape> SelectAndScatter(const Instruction& i) {

@@ -1,0 +1,88 @@
+// Every accepted module of the shared corpus and the suites through protobuf
+// and back, text for text. Needs RIDGE_SHARED, the folder that holds hlo/.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "hlo/proto/module_proto.h"
+#include "hlo/text/parser.h"
+#include "hlo/text/printer.h"
+#include "nlohmann/json.hpp"
+
+namespace ridge {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string SharedFolder() {
+  const char* shared = std::getenv("RIDGE_SHARED");
+  return shared == nullptr ? "" : absl::StrCat(shared, "/hlo");
+}
+
+#define SKIP_WITHOUT_SHARED()                                        \
+  if (SharedFolder().empty()) {                                      \
+    GTEST_SKIP() << "RIDGE_SHARED is not set: no corpus to look at"; \
+  }
+
+std::string ReadAll(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// What goes wrong with a module on its way through a message; "" if nothing.
+std::string Problem(const std::string& path) {
+  const auto module = ParseModule(ReadAll(path));
+  if (!module.ok()) return absl::StrCat(path, ": not read");
+  const std::string bytes = ModuleToProto(**module);
+  const auto again = ModuleFromProto(bytes);
+  if (!again.ok()) {
+    return absl::StrCat(path, ": ", again.status().message());
+  }
+  if (Print(**again) != Print(**module)) {
+    return absl::StrCat(path, ": the text differs");
+  }
+  if (ModuleToProto(**again) != bytes) {
+    return absl::StrCat(path, ": the bytes differ");
+  }
+  return "";
+}
+
+TEST(ProtoCorpusTest, TextProtoTextIsTheIdentity) {
+  SKIP_WITHOUT_SHARED();
+  int modules = 0;
+  std::vector<std::string> problems;
+  std::ifstream in(absl::StrCat(SharedFolder(), "/corpus/index.jsonl"));
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    if (row["expect"] != "accept") continue;
+    ++modules;
+    const std::string problem = Problem(absl::StrCat(
+        SharedFolder(), "/corpus/modules/", row["file"].get<std::string>()));
+    if (!problem.empty()) problems.push_back(problem);
+  }
+  EXPECT_GT(modules, 4900);
+  EXPECT_TRUE(problems.empty()) << problems.size() << ":\n"
+                                << absl::StrJoin(problems, "\n");
+}
+
+TEST(ProtoCorpusTest, SuitesTravelToo) {
+  SKIP_WITHOUT_SHARED();
+  for (const char* folder : {"suite", "suite_xla", "small", "zoo"}) {
+    for (const auto& entry :
+         fs::directory_iterator(absl::StrCat(SharedFolder(), "/", folder))) {
+      if (entry.path().extension() != ".hlo") continue;
+      EXPECT_EQ(Problem(entry.path().string()), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridge

@@ -1,0 +1,492 @@
+#include "hlo/proto/module_proto.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/text_format.h"
+#include "hlo/base/file.h"
+#include "hlo/base/status_macros.h"
+#include "hlo/ir/opcode_rules.h"
+#include "hlo/proto/attribute_proto.h"
+#include "hlo/proto/header_proto.h"
+#include "hlo/proto/hlo.pb.h"
+#include "hlo/proto/shape_proto.h"
+
+namespace ridge {
+namespace {
+
+using proto_internal::ComputationIds;
+using proto_internal::ComputationsById;
+
+// ---- Writing ---------------------------------------------------------------
+
+void WriteInstruction(const Instruction& i, const ComputationIds& ids,
+                      bool exact, proto::HloInstructionProto* out) {
+  out->set_name(std::string(i.name()));
+  out->set_opcode(std::string(Name(i.opcode())));
+  ShapeToProto(i.shape(), out->mutable_shape());
+  out->set_id(i.id());
+  for (const Instruction* operand : i.operands()) {
+    out->add_operand_ids(operand->id());
+  }
+  for (const Instruction* p : i.control_predecessors()) {
+    out->add_control_predecessor_ids(p->id());
+  }
+  if (i.opcode() == Opcode::kParameter) {
+    out->set_parameter_number(i.parameter_number());
+  }
+  if (i.opcode() == Opcode::kConstant && i.shared_literal() != nullptr) {
+    LiteralToProto(i.literal(), out->mutable_literal());
+    if (i.literal().elided() && exact) out->mutable_ridge()->set_elided(true);
+  }
+  proto_internal::WriteAttributes(i, ids, exact, out);
+}
+
+proto::HloModuleProto WriteModule(const Module& module, bool exact) {
+  proto::HloModuleProto out;
+  proto_internal::WriteHeader(module, exact, &out);
+  ComputationIds ids;
+  int64_t next_id = 1;
+  for (const Computation* c : module.computations()) ids[c] = next_id++;
+  absl::flat_hash_map<const Computation*, bool> fused;
+  for (const Computation* c : module.computations()) {
+    for (const Instruction* i : c->instructions()) {
+      if (i->opcode() == Opcode::kFusion) fused[i->calls()] = true;
+    }
+  }
+  for (const Computation* c : module.computations()) {
+    proto::HloComputationProto* computation = out.add_computations();
+    computation->set_name(std::string(c->name()));
+    computation->set_id(ids[c]);
+    computation->set_execution_thread(c->execution_thread().empty()
+                                          ? "main"
+                                          : std::string(c->execution_thread()));
+    computation->set_is_fusion_computation(fused.contains(c));
+    proto_internal::WriteProgramShape(*c, computation->mutable_program_shape());
+    if (c->root() != nullptr) computation->set_root_id(c->root()->id());
+    for (const Instruction* i : c->instructions()) {
+      WriteInstruction(*i, ids, exact, computation->add_instructions());
+    }
+    if (c->IsEntry()) {
+      out.set_entry_computation_name(std::string(c->name()));
+      out.set_entry_computation_id(ids[c]);
+    }
+    // The order of the text is the schedule.
+    if (module.is_scheduled() && !fused.contains(c)) {
+      auto& sequence = (*out.mutable_schedule()->mutable_sequences())[ids[c]];
+      for (const Instruction* i : c->instructions()) {
+        sequence.add_instruction_ids(i->id());
+      }
+    }
+  }
+  return out;
+}
+
+proto::HloProto Wrapped(proto::HloModuleProto module) {
+  proto::HloProto out;
+  *out.mutable_hlo_module() = std::move(module);
+  return out;
+}
+
+std::string Serialize(const google::protobuf::Message& message) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
+// ---- Reading ---------------------------------------------------------------
+
+template <typename... Args>
+absl::Status Invalid(const Args&... args) {
+  return absl::InvalidArgumentError(absl::StrCat(args...));
+}
+
+// A name as HLO text writes it: a letter or _, then letters, digits, _ . -
+std::string Sanitized(absl::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (!absl::ascii_isalnum(c) && c != '_' && c != '.' && c != '-') c = '_';
+  }
+  if (!result.empty() && !absl::ascii_isalpha(result[0]) && result[0] != '_') {
+    result.insert(result.begin(), '_');
+  }
+  return result;
+}
+
+// The order of `count` nodes in which each comes after its predecessors, and
+// otherwise as given. False where there is a cycle.
+bool StableOrder(const std::vector<std::vector<int>>& successors,
+                 std::vector<int> waiting, std::vector<int>* order) {
+  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+  for (size_t k = 0; k < waiting.size(); ++k) {
+    if (waiting[k] == 0) ready.push(static_cast<int>(k));
+  }
+  while (!ready.empty()) {
+    const int k = ready.top();
+    ready.pop();
+    order->push_back(k);
+    for (int s : successors[static_cast<size_t>(k)]) {
+      if (--waiting[static_cast<size_t>(s)] == 0) ready.push(s);
+    }
+  }
+  return order->size() == waiting.size();
+}
+
+using IndexById = absl::flat_hash_map<int64_t, int>;
+
+// The nodes `ids` as predecessors of node `k`.
+absl::Status AddEdges(const google::protobuf::RepeatedField<int64_t>& ids,
+                      int k, const IndexById& index, absl::string_view what,
+                      std::vector<std::vector<int>>* successors,
+                      std::vector<int>* waiting) {
+  for (int64_t id : ids) {
+    auto it = index.find(id);
+    if (it == index.end()) {
+      return Invalid(what, " ", id, " does not exist");
+    }
+    (*successors)[static_cast<size_t>(it->second)].push_back(k);
+    ++(*waiting)[static_cast<size_t>(k)];
+  }
+  return absl::OkStatus();
+}
+
+class ComputationReader {
+ public:
+  ComputationReader(const proto::HloComputationProto& in,
+                    const proto::HloModuleProto& module_in,
+                    const ComputationsById& computations, Module* module)
+      : in_(in),
+        module_in_(module_in),
+        computations_(computations),
+        module_(module) {}
+
+  absl::StatusOr<Computation*> Read() {
+    if (in_.instructions_size() == 0) return Invalid("it has no instructions");
+    RIDGE_RETURN_IF_ERROR(IndexIds());
+    std::vector<int> order;
+    RIDGE_RETURN_IF_ERROR(Order(&order));
+    computation_ = module_->AddComputation(Sanitized(in_.name()));
+    if (in_.execution_thread() != "main") {
+      computation_->set_execution_thread(in_.execution_thread());
+    }
+    for (int k : order) {
+      const proto::HloInstructionProto& instruction = in_.instructions(k);
+      const absl::Status status = ReadInstruction(instruction);
+      if (!status.ok()) {
+        return Annotate(status,
+                        absl::StrCat("instruction ", instruction.name()));
+      }
+    }
+    auto root = instructions_.find(in_.root_id());
+    if (root == instructions_.end()) {
+      return Invalid("root_id ", in_.root_id(), " does not exist");
+    }
+    computation_->set_root(root->second);
+    for (size_t n = 0; n < computation_->parameters().size(); ++n) {
+      if (computation_->parameters()[n] == nullptr) {
+        return Invalid("parameter ", n, " is missing");
+      }
+    }
+    return computation_;
+  }
+
+ private:
+  absl::Status IndexIds() {
+    for (int k = 0; k < in_.instructions_size(); ++k) {
+      if (!index_.insert({in_.instructions(k).id(), k}).second) {
+        return Invalid("two instructions have id ", in_.instructions(k).id());
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Operands and control predecessors before their users; a schedule, where
+  // there is one, else the order of the message.
+  absl::Status Order(std::vector<int>* order) {
+    const int count = in_.instructions_size();
+    // Positions in the order wanted.
+    std::vector<int> wanted;
+    const auto& sequences = module_in_.schedule().sequences();
+    const auto sequence = sequences.find(in_.id());
+    if (sequence != sequences.end()) {
+      std::vector<bool> seen(static_cast<size_t>(count), false);
+      for (int64_t id : sequence->second.instruction_ids()) {
+        auto it = index_.find(id);
+        if (it == index_.end() || seen[static_cast<size_t>(it->second)]) {
+          return Invalid(
+              "the schedule names instruction ", id,
+              it == index_.end() ? ", which does not exist" : " twice");
+        }
+        seen[static_cast<size_t>(it->second)] = true;
+        wanted.push_back(it->second);
+      }
+      if (static_cast<int>(wanted.size()) != count) {
+        return Invalid("the schedule has ", wanted.size(), " of ", count,
+                       " instructions");
+      }
+    } else {
+      for (int k = 0; k < count; ++k) wanted.push_back(k);
+    }
+    IndexById position;
+    for (int p = 0; p < count; ++p) {
+      position[in_.instructions(wanted[static_cast<size_t>(p)]).id()] = p;
+    }
+    std::vector<std::vector<int>> successors(static_cast<size_t>(count));
+    std::vector<int> waiting(static_cast<size_t>(count), 0);
+    for (int p = 0; p < count; ++p) {
+      const auto& i = in_.instructions(wanted[static_cast<size_t>(p)]);
+      absl::Status status = AddEdges(i.operand_ids(), p, position,
+                                     "the operand", &successors, &waiting);
+      if (status.ok()) {
+        status = AddEdges(i.control_predecessor_ids(), p, position,
+                          "the control predecessor", &successors, &waiting);
+      }
+      if (!status.ok()) {
+        return Annotate(status, absl::StrCat("instruction ", i.name()));
+      }
+    }
+    std::vector<int> positions;
+    if (!StableOrder(successors, std::move(waiting), &positions)) {
+      return Invalid("operands and control predecessors form a cycle");
+    }
+    for (int p : positions) order->push_back(wanted[static_cast<size_t>(p)]);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadInstruction(const proto::HloInstructionProto& in) {
+    const std::optional<Opcode> opcode = OpcodeFromName(in.opcode());
+    if (!opcode.has_value()) {
+      return Invalid("unknown opcode \"", in.opcode(), "\"");
+    }
+    if (!in.has_shape()) return Invalid("it has no shape");
+    RIDGE_ASSIGN_OR_RETURN(const Shape shape, ShapeFromProto(in.shape()));
+    std::vector<Instruction*> operands;
+    for (int64_t id : in.operand_ids()) operands.push_back(instructions_[id]);
+    if (*opcode == Opcode::kParameter) {
+      const int64_t number = in.parameter_number();
+      if (number < 0 || number >= in_.instructions_size()) {
+        return Invalid("parameter number ", number, " is outside [0, ",
+                       in_.instructions_size(), ")");
+      }
+      const auto parameters = computation_->parameters();
+      if (number < static_cast<int64_t>(parameters.size()) &&
+          parameters[number] != nullptr) {
+        return Invalid("parameter number ", number, " appears twice");
+      }
+      if (!operands.empty()) return Invalid("a parameter has no operands");
+    }
+    Instruction* i = computation_->AddRaw(*opcode, module_->Intern(shape),
+                                          UniqueName(in.name()));
+    for (Instruction* operand : operands) i->AddOperand(operand);
+    if (*opcode == Opcode::kParameter) {
+      i->set_parameter_number(in.parameter_number());
+      computation_->RegisterParameter(i);
+    }
+    for (int64_t id : in.control_predecessor_ids()) {
+      i->AddControlPredecessor(instructions_[id]);
+    }
+    if (*opcode == Opcode::kConstant) {
+      if (!in.has_literal()) return Invalid("a constant needs a literal");
+      RIDGE_ASSIGN_OR_RETURN(
+          Literal literal, LiteralFromProto(in.literal(), in.ridge().elided()));
+      i->set_literal(std::make_shared<const Literal>(std::move(literal)));
+    }
+    instructions_[in.id()] = i;
+    return proto_internal::ReadAttributes(in, computations_, i);
+  }
+
+  // Names are unique in their computation, as in text.
+  absl::string_view UniqueName(absl::string_view name) {
+    std::string clean = Sanitized(name);
+    if (clean.empty()) clean = "unnamed";
+    absl::string_view unique = module_->CopyText(clean);
+    if (!names_.insert(unique).second) {
+      unique = module_->UniqueInstructionName(clean);
+      names_.insert(unique);
+    }
+    return unique;
+  }
+
+  const proto::HloComputationProto& in_;
+  const proto::HloModuleProto& module_in_;
+  const ComputationsById& computations_;
+  Module* module_;
+  Computation* computation_ = nullptr;
+  IndexById index_;
+  absl::flat_hash_map<int64_t, Instruction*> instructions_;
+  absl::flat_hash_set<absl::string_view> names_;
+};
+
+// Callees before callers.
+absl::Status OrderComputations(const proto::HloModuleProto& in,
+                               std::vector<int>* order) {
+  IndexById index;
+  const int count = in.computations_size();
+  for (int k = 0; k < count; ++k) {
+    if (!index.insert({in.computations(k).id(), k}).second) {
+      return Invalid("two computations have id ", in.computations(k).id());
+    }
+  }
+  std::vector<std::vector<int>> successors(static_cast<size_t>(count));
+  std::vector<int> waiting(static_cast<size_t>(count), 0);
+  for (int k = 0; k < count; ++k) {
+    for (const auto& i : in.computations(k).instructions()) {
+      const absl::Status status =
+          AddEdges(i.called_computation_ids(), k, index,
+                   "the called computation", &successors, &waiting);
+      if (!status.ok()) {
+        return Annotate(status,
+                        absl::StrCat("computation ", in.computations(k).name(),
+                                     ": instruction ", i.name()));
+      }
+    }
+  }
+  if (!StableOrder(successors, std::move(waiting), order)) {
+    return Invalid("computations call each other in a cycle");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ReadModule(
+    const proto::HloModuleProto& in) {
+  auto module = std::make_unique<Module>(Sanitized(in.name()));
+  if (in.computations_size() == 0) {
+    return Invalid("the message has no computations");
+  }
+  std::vector<int> order;
+  RIDGE_RETURN_IF_ERROR(OrderComputations(in, &order));
+  ComputationsById computations;
+  for (int k : order) {
+    const proto::HloComputationProto& computation = in.computations(k);
+    absl::StatusOr<Computation*> read =
+        ComputationReader(computation, in, computations, module.get()).Read();
+    if (!read.ok()) {
+      return Annotate(read.status(),
+                      absl::StrCat("computation ", computation.name()));
+    }
+    computations[computation.id()] = *read;
+  }
+  auto entry = computations.find(in.entry_computation_id());
+  if (entry == computations.end()) {
+    return Invalid("entry_computation_id ", in.entry_computation_id(),
+                   " does not exist");
+  }
+  module->set_entry(entry->second);
+  RIDGE_RETURN_IF_ERROR(proto_internal::ReadHeader(in, module.get()));
+  return module;
+}
+
+// Collects the first error of the text format's parser.
+class ErrorCollector : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (error_.empty()) {
+      error_ = absl::StrCat(line + 1, ":", column + 1, ": ", message);
+    }
+  }
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string error_;
+};
+
+// Deeper messages (tuples in tuples) are an error.
+constexpr int kMaxDepth = 100;
+
+bool ParseText(absl::string_view text, google::protobuf::Message* message,
+               ErrorCollector* errors) {
+  google::protobuf::TextFormat::Parser parser;
+  parser.AllowUnknownField(true);
+  parser.SetRecursionLimit(kMaxDepth);
+  parser.RecordErrorsTo(errors);
+  return parser.ParseFromString(std::string(text), message);
+}
+
+}  // namespace
+
+std::string ModuleToProto(const Module& module, const ProtoOptions& options) {
+  proto::HloModuleProto message = WriteModule(module, options.exact);
+  if (options.wrap) return Serialize(Wrapped(std::move(message)));
+  return Serialize(message);
+}
+
+std::string ModuleToProtoText(const Module& module,
+                              const ProtoOptions& options) {
+  proto::HloModuleProto message = WriteModule(module, options.exact);
+  std::string text;
+  if (options.wrap) {
+    google::protobuf::TextFormat::PrintToString(Wrapped(std::move(message)),
+                                                &text);
+  } else {
+    google::protobuf::TextFormat::PrintToString(message, &text);
+  }
+  return text;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ModuleFromProto(
+    absl::string_view bytes) {
+  // Field 1 is a module in one message and a name in the other: only a module
+  // has computations.
+  proto::HloProto wrapped;
+  const int size = static_cast<int>(bytes.size());
+  if (bytes.size() > INT32_MAX) return Invalid("more than 2 GiB of bytes");
+  if (wrapped.ParseFromArray(bytes.data(), size) &&
+      wrapped.hlo_module().computations_size() > 0) {
+    return ReadModule(wrapped.hlo_module());
+  }
+  proto::HloModuleProto message;
+  if (!message.ParseFromArray(bytes.data(), size)) {
+    return Invalid("the bytes are neither an HloProto nor an HloModuleProto");
+  }
+  return ReadModule(message);
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ModuleFromProtoText(
+    absl::string_view text) {
+  ErrorCollector ignored;
+  proto::HloProto wrapped;
+  if (ParseText(text, &wrapped, &ignored) &&
+      wrapped.hlo_module().computations_size() > 0) {
+    return ReadModule(wrapped.hlo_module());
+  }
+  ErrorCollector errors;
+  proto::HloModuleProto message;
+  if (!ParseText(text, &message, &errors)) {
+    return Invalid("not the text of an HloProto or HloModuleProto: ",
+                   errors.error());
+  }
+  return ReadModule(message);
+}
+
+bool IsProtoFile(absl::string_view path) {
+  return absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt") ||
+         absl::EndsWith(path, ".txtpb");
+}
+
+absl::StatusOr<std::unique_ptr<Module>> ModuleFromProtoFile(
+    const std::string& path) {
+  RIDGE_ASSIGN_OR_RETURN(const std::string contents, ReadFile(path));
+  absl::StatusOr<std::unique_ptr<Module>> module =
+      absl::EndsWith(path, ".pb") ? ModuleFromProto(contents)
+                                  : ModuleFromProtoText(contents);
+  if (!module.ok()) return Annotate(module.status(), path);
+  (*module)->set_source_file(path);
+  return module;
+}
+
+}  // namespace ridge
