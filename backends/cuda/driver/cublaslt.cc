@@ -18,7 +18,9 @@
 namespace ridge::cuda {
 namespace {
 
-void* AsPointer(DevicePtr ptr) { return reinterpret_cast<void*>(ptr); }
+void* AsPointer(DevicePtr ptr) {
+  return reinterpret_cast<void*>(ptr);  // NOLINT(performance-no-int-to-ptr)
+}
 
 // alpha or beta in the type that the product is scaled in.
 class Scalar {
