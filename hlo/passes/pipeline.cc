@@ -4,6 +4,7 @@
 #include "absl/time/clock.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/registry.h"
+#include "hlo/verify/verify.h"
 
 namespace ridge {
 namespace {
@@ -41,6 +42,14 @@ class Runner {
       return Annotate(changed.status(), absl::StrCat("pass ", name));
     }
     if (*changed) ++timing.changes;
+    if (*changed && options_.verify_between_passes) {
+      VerifyOptions verify;
+      verify.allow_mixed_precision = true;
+      // Rewriting renames: metadata names what was there before.
+      verify.verify_names_unchanged = false;
+      RIDGE_RETURN_IF_ERROR(Annotate(VerifyStatus(*module_, verify),
+                                     absl::StrCat("after pass ", name)));
+    }
     return changed;
   }
 

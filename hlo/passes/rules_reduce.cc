@@ -87,6 +87,12 @@ Instruction* ReduceOfReduce(Instruction* i, Rewriter& r) {
       !IsNeutral(*op, inner->operand(1)) || inner->use_count() != 1) {
     return nullptr;
   }
+  // The inner sum of a narrow type is rounded to it, which the user can see.
+  bool rounds = *op == Opcode::kAdd || *op == Opcode::kMultiply;
+  if (rounds && IsFloat(i->shape().type()) &&
+      Info(i->shape().type()).bits < 32) {
+    return nullptr;
+  }
   Instruction* x = inner->operand(0);
   DimVector left;  // dimensions of x that the inner reduction keeps
   for (int64_t d = 0; d < x->shape().rank(); ++d) {

@@ -1,0 +1,186 @@
+// Random programs, or the runnable modules of the corpus, through passes:
+// evaluator(before) against evaluator(after each).
+//
+//   differential --seeds=0:100000 --passes=canonicalize
+//   differential --corpus=$RIDGE_SHARED --passes=all
+//   differential --module=failing.hlo --passes=cse
+//
+// Prints a reduced module for each failure and a summary; exits with 2 if
+// anything differed.
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "hlo/base/status_macros.h"
+#include "hlo/passes/registry.h"
+#include "hlo/testing/corpus.h"
+#include "hlo/testing/differential.h"
+#include "hlo/testing/random_program.h"
+#include "hlo/testing/reducer.h"
+#include "hlo/text/parser.h"
+#include "hlo/text/printer.h"
+
+DEFINE_string(seeds, "0:1000", "Random programs FROM:TO, TO excluded.");
+DEFINE_string(corpus, "", "Folder of shared data; its corpus, not seeds.");
+DEFINE_string(module, "", "One module, not seeds.");
+DEFINE_string(passes, "all", "Passes by name; each is run alone.");
+DEFINE_int32(max_failures, 5, "Failures to reduce and print before stopping.");
+DEFINE_int64(max_instructions, 3000, "Larger modules of the corpus are left.");
+DEFINE_double(seconds, 0, "Stops after this time; 0: no limit.");
+DEFINE_bool(print, false, "Prints every module before it is run.");
+
+namespace ridge {
+namespace {
+
+struct Tally {
+  int64_t cases = 0;
+  int64_t not_evaluated = 0;  // refused before any pass
+  int64_t checks = 0;
+  int64_t changed = 0;
+  int64_t exact = 0;  // of the changed
+  int64_t failures = 0;
+  std::map<std::string, int64_t> refusals;  // by status and first words
+};
+
+class Runner {
+ public:
+  explicit Runner(std::vector<const Pass*> passes)
+      : passes_(std::move(passes)) {}
+
+  void Run(const Module& module, const std::string& name) {
+    ++tally_.cases;
+    if (FLAGS_print) {
+      std::printf("// %s\n%s\n", name.c_str(), Print(module).c_str());
+      std::fflush(stdout);
+    }
+    absl::StatusOr<DifferentialCase> c =
+        DifferentialCase::Make(module, /*input_seed=*/1);
+    if (!c.ok()) {
+      ++tally_.not_evaluated;
+      std::printf("not evaluated: %s: %s\n", name.c_str(),
+                  std::string(c.status().message()).c_str());
+      return;
+    }
+    for (const Pass* pass : passes_) {
+      bool changed = false;
+      bool exact = true;
+      absl::Status status = c->Check(*pass, &changed, &exact);
+      ++tally_.checks;
+      tally_.changed += changed;
+      tally_.exact += changed && exact;
+      if (!status.ok()) Report(module, name, *pass, status);
+    }
+  }
+
+  bool ShouldStop() const {
+    return tally_.failures >= FLAGS_max_failures ||
+           (FLAGS_seconds > 0 &&
+            absl::ToDoubleSeconds(absl::Now() - start_) > FLAGS_seconds);
+  }
+
+  int Finish() const {
+    std::printf(
+        "%lld modules (%lld not evaluated), %lld checks, %lld with changes, "
+        "%lld of those equal in every bit, %lld failures, %.1f s\n",
+        static_cast<long long>(tally_.cases),
+        static_cast<long long>(tally_.not_evaluated),
+        static_cast<long long>(tally_.checks),
+        static_cast<long long>(tally_.changed),
+        static_cast<long long>(tally_.exact),
+        static_cast<long long>(tally_.failures),
+        absl::ToDoubleSeconds(absl::Now() - start_));
+    return tally_.failures > 0 ? 2 : 0;
+  }
+
+ private:
+  void Report(const Module& module, const std::string& name, const Pass& pass,
+              const absl::Status& status) {
+    ++tally_.failures;
+    std::printf("FAILED %s: %s\n", name.c_str(), status.ToString().c_str());
+    std::fflush(stdout);
+    std::unique_ptr<Module> reduced =
+        ReduceModule(module, [&](const Module& m) {
+          return CheckPass(m, pass, 1).code() == status.code();
+        });
+    std::printf("reduced to:\n%s\n", Print(*reduced).c_str());
+    std::unique_ptr<Module> after = reduced->Clone();
+    if (pass.Run(after.get()).ok()) {
+      std::printf("which %s makes:\n%s\n", std::string(pass.name()).c_str(),
+                  Print(*after).c_str());
+    }
+    std::printf("with: %s\n", CheckPass(*reduced, pass, 1).ToString().c_str());
+    std::fflush(stdout);
+  }
+
+  std::vector<const Pass*> passes_;
+  Tally tally_;
+  absl::Time start_ = absl::Now();
+};
+
+absl::StatusOr<int> Main() {
+  RIDGE_ASSIGN_OR_RETURN(std::vector<const Pass*> passes,
+                         ParsePassList(FLAGS_passes));
+  Runner runner(std::move(passes));
+  if (!FLAGS_module.empty()) {
+    RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                           ReadModule(FLAGS_module));
+    runner.Run(*module, FLAGS_module);
+    return runner.Finish();
+  }
+  if (!FLAGS_corpus.empty()) {
+    RIDGE_ASSIGN_OR_RETURN(std::vector<CorpusEntry> corpus,
+                           RunnableCorpus(FLAGS_corpus));
+    for (const CorpusEntry& entry : corpus) {
+      if (runner.ShouldStop()) break;
+      if (entry.instructions > FLAGS_max_instructions) {
+        std::printf("left out: %s: %lld instructions\n", entry.file.c_str(),
+                    static_cast<long long>(entry.instructions));
+        continue;
+      }
+      absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(entry.path);
+      if (!module.ok()) {
+        std::printf("not read: %s: %s\n", entry.file.c_str(),
+                    std::string(module.status().message()).c_str());
+        continue;
+      }
+      runner.Run(**module, entry.file);
+    }
+    return runner.Finish();
+  }
+  std::pair<absl::string_view, absl::string_view> range =
+      absl::StrSplit(FLAGS_seeds, absl::MaxSplits(':', 1));
+  uint64_t from;
+  uint64_t to;
+  if (!absl::SimpleAtoi(range.first, &from) ||
+      !absl::SimpleAtoi(range.second, &to)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--seeds=", FLAGS_seeds, ": want FROM:TO"));
+  }
+  for (uint64_t seed = from; seed < to && !runner.ShouldStop(); ++seed) {
+    absl::StatusOr<std::unique_ptr<Module>> module =
+        RandomProgram(seed, VariedOptions(seed));
+    if (!module.ok()) return module.status();
+    runner.Run(**module, absl::StrCat("seed ", seed));
+  }
+  return runner.Finish();
+}
+
+}  // namespace
+}  // namespace ridge
+
+int main(int argc, char** argv) {
+  gflags::SetUsageMessage("Differential test of passes.");
+  gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  absl::StatusOr<int> code = ridge::Main();
+  if (code.ok()) return *code;
+  std::fprintf(stderr, "differential: %s\n", code.status().ToString().c_str());
+  return 1;
+}
