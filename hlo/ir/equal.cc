@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 namespace ridge {
@@ -27,38 +28,76 @@ class Comparer {
 
   bool Modules(const Module& a, const Module& b) {
     if (options_.header && !Headers(a, b)) return false;
-    size_t n = a.computations().size();
-    if (n != b.computations().size()) {
-      return Differ(absl::StrCat("the modules have ", n, " and ",
-                                 b.computations().size(), " computations"));
+    if (a.computations().size() != b.computations().size()) {
+      return Differ(absl::StrCat("the modules have ", a.computations().size(),
+                                 " and ", b.computations().size(),
+                                 " computations"));
     }
-    for (size_t i = 0; i < n; ++i) {
-      pairs_[a.computations()[i]] = b.computations()[i];
+    if ((a.entry() == nullptr) != (b.entry() == nullptr)) {
+      return Differ("only one module has an entry");
     }
-    if (a.entry() != nullptr && pairs_[a.entry()] != b.entry()) {
-      return Differ("the entry computations stand at different places");
+    if (a.entry() != nullptr) Pair(a.entry(), b.entry());
+    if (!CompareOpen()) return false;
+    // What is not called is paired in order.
+    std::vector<const Computation*> rest_a, rest_b;
+    for (const Computation* c : a.computations()) {
+      if (!pairs_.contains(c)) rest_a.push_back(c);
     }
-    for (size_t i = 0; i < n; ++i) {
-      if (!Computations(*a.computations()[i], *b.computations()[i])) {
-        return false;
+    for (const Computation* c : b.computations()) {
+      if (!paired_.contains(c)) rest_b.push_back(c);
+    }
+    if (rest_a.size() != rest_b.size()) {
+      return Differ(absl::StrCat(rest_a.size(), " and ", rest_b.size(),
+                                 " computations are not called"));
+    }
+    for (size_t i = 0; i < rest_a.size(); ++i) {
+      // Those called by an earlier one of the rest have partners by now.
+      if (!Pair(rest_a[i], rest_b[i])) {
+        return Differ(absl::StrCat("computations `", rest_a[i]->name(),
+                                   "` and `", rest_b[i]->name(),
+                                   "` are called from different places"));
       }
+      if (!CompareOpen()) return false;
     }
     return true;
   }
 
  private:
+  // Makes the two partners; false if one has another partner already.
+  bool Pair(const Computation* a, const Computation* b) {
+    auto [it, is_new] = pairs_.try_emplace(a, b);
+    if (!is_new) return it->second == b;
+    if (!paired_.insert(b).second) return false;
+    open_.emplace_back(a, b);
+    return true;
+  }
+
+  // Compares the pairs that are not compared yet, and those they call.
+  bool CompareOpen() {
+    while (!open_.empty()) {
+      auto [a, b] = open_.back();
+      open_.pop_back();
+      if (!Computations(*a, *b)) return false;
+    }
+    return true;
+  }
+
   bool Differ(std::string what) {
     if (difference_ != nullptr) *difference_ = std::move(what);
     return false;
   }
 
+  bool Ignored(const Module::HeaderAttribute& h) const {
+    return !options_.metadata && h.name == "origin_recovery_table";
+  }
+
   bool Headers(const Module& a, const Module& b) {
-    if (a.header().size() != b.header().size()) {
-      return Differ(absl::StrCat("the headers have ", a.header().size(),
-                                 " and ", b.header().size(), " attributes"));
+    for (const Module::HeaderAttribute& h : b.header()) {
+      if (Ignored(h) || !a.header_text(h.name).empty()) continue;
+      return Differ(absl::StrCat("only the second header has ", h.name));
     }
     for (const Module::HeaderAttribute& h : a.header()) {
-      if (!options_.metadata && h.name == "origin_recovery_table") continue;
+      if (Ignored(h)) continue;
       if (b.header_text(h.name) == h.text) continue;
       return Differ(absl::StrCat("header attribute ", h.name, " is ", h.text,
                                  " and ", b.header_text(h.name)));
@@ -183,8 +222,8 @@ class Comparer {
       }
       bool equal = AttrValuesEqual(
           x.value, *y, [&](const Computation* c, const Computation* d) {
-            auto it = pairs_.find(c);
-            return it == pairs_.end() ? c == d : it->second == d;
+            if (c == nullptr || d == nullptr) return c == d;
+            return Pair(c, d);
           });
       // NaN equals itself here.
       if (!equal && x.value.index() == y->index() &&
@@ -203,6 +242,8 @@ class Comparer {
   EqualOptions options_;
   std::string* difference_;
   absl::flat_hash_map<const Computation*, const Computation*> pairs_;
+  absl::flat_hash_set<const Computation*> paired_;
+  std::vector<std::pair<const Computation*, const Computation*>> open_;
   std::vector<int64_t> positions_a_, positions_b_;
 };
 

@@ -15,10 +15,11 @@ struct EqualOptions {
   bool layouts = true;         // compare layouts of instruction shapes
 };
 
-// True if both modules have the same computations in the same order, with the
-// same instructions in the same order: opcodes, shapes, operands (by
-// position), attributes (in any order), literals, control predecessors, roots
-// and threads. Names, text locations and source sections are not compared.
+// True if the entries, and the computations that they call, have the same
+// instructions in the same order: opcodes, shapes, operands (by position),
+// attributes (in any order), literals, control predecessors, roots and
+// threads; and as many computations are not called. Names, text locations,
+// source sections and the order of computations are not compared.
 // If they differ, *difference (if not null) says where first, naming the
 // instructions of both.
 bool StructurallyEqual(const Module& a, const Module& b,

@@ -49,8 +49,14 @@ class Literal {
 
   // True for `constant({...})`: the dump left the values out. The data are
   // then a deterministic fill and mean nothing.
+  // Large ones have no data at all: byte_size() is 0 (see FillBudget in
+  // hlo/text/literal_parser.h).
   bool elided() const { return elided_; }
   void set_elided(bool elided) { elided_ = elided; }
+  // True for an array whose text gives its first element alone, as in
+  // `f32[8] constant(1)`, which XLA reads as that element and then zeros.
+  bool abbreviated() const { return abbreviated_; }
+  void set_abbreviated(bool abbreviated) { abbreviated_ = abbreviated; }
 
   // Same shape (layout ignored) and the same bits.
   bool operator==(const Literal& o) const;
@@ -60,6 +66,7 @@ class Literal {
   std::shared_ptr<std::vector<uint8_t>> data_;
   std::vector<Literal> elements_;
   bool elided_ = false;
+  bool abbreviated_ = false;
 };
 
 // Element `i` (row-major) of an array literal, converted. Complex values give

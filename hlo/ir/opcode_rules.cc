@@ -121,7 +121,7 @@ std::vector<RuleRow> MakeRows() {
       {{O::kSort},
        kOmit,
        {{A::kDimensions, R}, {A::kIsStable, N}, {A::kToApply, R}}},
-      {{O::kTopK}, kOmit, {{A::kK, R}, {A::kLargest, N}}},
+      {{O::kTopK}, kOmit, {{A::kK, R}, {A::kLargest, N}, {A::kIsStable, N}}},
 
       // Random.
       {{O::kRng}, kParam, {{A::kDistribution, R}}},

@@ -69,7 +69,6 @@ const AttrRule* Parser::FindRule(const Draft& draft,
 bool Parser::Wrap(Draft* draft) {
   if (!CheckAsync(*draft)) return false;
   const Shape* result = module_->Intern(draft->shape->tuple_shape(1));
-  Computation* caller = scope()->computation;
   Computation* body = module_->AddComputationRaw("");
   anonymous_computations_.push_back(body);
   body->set_async_sugar(true);
@@ -107,7 +106,6 @@ bool Parser::Wrap(Draft* draft) {
   bool ok = CloseScope(inner, draft->start);
   ReleaseScope();
   if (!ok) return false;
-  module_->MoveComputationLast(caller);
   outer_attributes.push_back(Attribute{AttrId::kCalls, body});
   draft->attributes = std::move(outer_attributes);
   return true;
@@ -128,15 +126,10 @@ bool Parser::CheckAsync(const Draft& draft) {
   }
   const Instruction* operand = draft.operands[0];
   const Instruction* start = AsyncStartOf(operand);
-  if (start == nullptr) {
-    return s_.Fail(draft.operands_at, kRule,
-                   absl::StrCat("the operand of ", Name(draft.opcode),
-                                " must be an async-start or async-update, "
-                                "found `",
-                                Name(operand->opcode()), "`"));
-  }
+  // An operand that is not asynchronous is for the verifier to report.
+  if (start == nullptr) return true;
   if (draft.opcode == Opcode::kAsyncUpdate &&
-      !draft.shape->Compatible(operand->shape())) {
+      !SameUpToDynamic(*draft.shape, operand->shape())) {
     return s_.Fail(
         draft.start, kRule,
         absl::StrCat("an async-update has the shape of its operand, ",

@@ -221,6 +221,8 @@ bool Parser::ParseNestedComputation(Computation** computation) {
   *computation = nested;
   bool ok = ParseBody(OpenScope(nested));
   ReleaseScope();
+  // Callees found inside go before it; its caller, still open, goes after.
+  module_->MoveComputationLast(nested);
   return ok;
 }
 

@@ -129,6 +129,7 @@ bool Parser::ParseHeader() {
                                               "found ",
                                               s_.Found()));
   }
+  s_.Eat(':');
   module_->set_name(name);
   while (s_.Eat(',')) {
     if (!ParseHeaderAttribute()) return false;

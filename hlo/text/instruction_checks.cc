@@ -103,7 +103,7 @@ bool Parser::CheckCustomCall(const Draft& draft) {
   }
   for (size_t i = 0; i < constraints.size(); ++i) {
     const Shape& shape = draft.operands[i]->shape();
-    if (shape.Compatible(constraints[i])) continue;
+    if (SameUpToDynamic(shape, constraints[i])) continue;
     return s_.Fail(
         at, "operand_layout_constraints",
         absl::StrCat("constraint ", i, " is ", constraints[i].ToString(),

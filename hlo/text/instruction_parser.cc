@@ -223,7 +223,8 @@ Instruction* Parser::ParseOperand() {
     return nullptr;
   }
   if (shape != nullptr && shape != &operand->shape() &&
-      !shape->Compatible(operand->shape()) && !broken_.contains(operand)) {
+      !SameUpToDynamic(*shape, operand->shape()) &&
+      !broken_.contains(operand)) {
     s_.Fail(start, "operand-shape",
             absl::StrCat("the operand `", name, "` is written as ",
                          shape->ToString(), " but is ",
@@ -289,6 +290,8 @@ bool Parser::ParseAttribute(Draft* draft) {
   size_t bit = kControlPredecessorsBit;
   if (rule != nullptr) {
     bit = static_cast<size_t>(rule->id);
+  } else if (name == "order" && draft->opcode == Opcode::kCompare) {
+    return ParseOrder(draft, at);
   } else if (name != kControlPredecessors) {
     return FailAttributeName(*draft, at, name);
   }
@@ -304,6 +307,32 @@ bool Parser::ParseAttribute(Draft* draft) {
   Attribute& attribute = draft->attributes.emplace_back();
   attribute.id = rule->id;
   return ParseValue(rule->id, &attribute.value);
+}
+
+// Newer dumps write order=TOTAL for what is otherwise type=TOTALORDER (and
+// for integers goes without saying).
+bool Parser::ParseOrder(Draft* draft, const char* at) {
+  if (!s_.Expect('=', "order", "after the attribute's name")) return false;
+  if (s_.EatWord("PARTIAL")) return true;
+  if (!s_.EatWord("TOTAL")) {
+    return s_.FailHere("order", absl::StrCat("expected TOTAL or PARTIAL, "
+                                             "found ",
+                                             s_.Found()));
+  }
+  if (draft->operands.empty() || !IsFloat(draft->operands[0]->shape().type())) {
+    return true;
+  }
+  size_t bit = static_cast<size_t>(AttrId::kComparisonType);
+  if (draft->seen[bit]) {
+    return s_.Fail(at, "attribute-twice",
+                   "`order` and `type` say the same; only one may be given");
+  }
+  draft->seen[bit] = true;
+  draft->attribute_at.push_back(at);
+  draft->attributes.push_back(
+      Attribute{AttrId::kComparisonType,
+                EnumValue{static_cast<int32_t>(ComparisonOrder::kTotalOrder)}});
+  return true;
 }
 
 bool Parser::FailAttributeName(const Draft& draft, const char* at,

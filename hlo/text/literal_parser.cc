@@ -314,6 +314,11 @@ class ArrayReader {
         *literal = ElidedLiteral(shape_, budget);
         return true;
       } else {
+        // A number or word in place of the braces.
+        if (level == 0 && rank > 0 &&
+            (c == '-' || IsClass(c, kDigitChar | kNameStartChar))) {
+          return ReadAbbreviated(budget, literal);
+        }
         if (level != rank) {
           return s_->FailHere(
               kRule, absl::StrCat("expected ", rank, " nested braces for ",
@@ -329,6 +334,23 @@ class ArrayReader {
   }
 
  private:
+  // f32[8] constant(1): the first element, zeros for the rest.
+  bool ReadAbbreviated(FillBudget* budget, Literal* literal) {
+    const char* at = s_->position();
+    int64_t bytes =
+        SaturatingMul(shape_.ElementCount(), StorageBytes(shape_.type()));
+    if (!AppendScalar(s_, shape_.type(), &data_)) return false;
+    if (bytes == 0 || bytes > budget->left) {
+      return s_->Fail(at, kRule,
+                      absl::StrCat("one element does not make a literal of ",
+                                   shape_.ToString()));
+    }
+    budget->left -= bytes;
+    data_.resize(bytes);
+    *literal = Literal::FromBytes(shape_, std::move(data_));
+    literal->set_abbreviated(true);
+    return true;
+  }
   // One more element or sub-array along dimension `d`.
   bool Count(int64_t d) {
     if (++seen_[d] <= shape_.dim(d)) return true;

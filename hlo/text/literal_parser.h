@@ -13,7 +13,7 @@ namespace ridge {
 // what exceeds it stays without data (Literal::byte_size() is 0), so that a
 // short text cannot ask for more memory than there is.
 struct FillBudget {
-  static constexpr int64_t kBytes = int64_t{64} << 20;
+  static constexpr int64_t kBytes = int64_t{256} << 20;
   int64_t left = kBytes;
 };
 

@@ -135,13 +135,20 @@ void AppendLiteral(const Literal& literal, std::string* out) {
     out->append("{...}");
     return;
   }
+  if (literal.abbreviated()) {
+    AppendElement(literal, 0, out);
+    return;
+  }
   int64_t i = 0;
   AppendArray(literal, 0, &i, out);
 }
 
 void AppendShapedLiteral(const Literal& literal, std::string* out) {
   if (!literal.shape().IsTuple()) {
-    absl::StrAppend(out, literal.shape().ToString(/*with_layout=*/true), " ");
+    // Without a layout the braces of the values would be taken for one.
+    Shape shape = literal.shape();
+    if (!shape.has_layout()) shape.SetDefaultLayout();
+    absl::StrAppend(out, shape.ToString(/*with_layout=*/true), " ");
     AppendLiteral(literal, out);
     return;
   }

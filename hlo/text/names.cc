@@ -7,10 +7,7 @@ namespace ridge {
 
 bool IsReservedWord(absl::string_view name) {
   static const auto& words = *new absl::flat_hash_set<absl::string_view>{
-#define V(e, text, ...) text,
-      RIDGE_ELEMENT_TYPES(V)
-#undef V
-          "true",
+      "true",
       "false",
       "inf",
       "nan",
@@ -30,7 +27,7 @@ bool IsReservedWord(absl::string_view name) {
       "FileLocations",
       "StackFrames",
   };
-  return words.contains(name);
+  return words.contains(name) || ElementTypeFromName(name).has_value();
 }
 
 }  // namespace ridge

@@ -189,7 +189,7 @@ bool Parser::ParseComputation() {
     module_->MoveComputationLast(computation);
   }
   if (ok && result != nullptr && !broken_.contains(computation->root()) &&
-      !result->Compatible(computation->root()->shape())) {
+      !SameUpToDynamic(*result, computation->root()->shape())) {
     s_.Fail(
         result_at, "signature",
         absl::StrCat("the signature of `", name, "` says ", result->ToString(),
@@ -242,10 +242,8 @@ bool Parser::ParseSignature(const Shape** result, const char** result_at) {
                                                "found ",
                                                s_.Found()));
       }
-      if (!s_.Expect(':', kRule, "after the parameter's name") ||
-          shapes_.Read(&s_) == nullptr) {
-        return false;
-      }
+      s_.Eat(':');  // XLA does not insist
+      if (shapes_.Read(&s_) == nullptr) return false;
     } while (s_.Eat(','));
     if (!s_.Expect(')', kRule, "after the parameters")) return false;
   }
@@ -275,6 +273,8 @@ bool Parser::ParseBody(Scope* sc) {
     if (ParseInstruction()) continue;
     if (TooManyErrors()) return false;
     RecoverInstruction(start);
+    // Nothing left to go on with: what is wrong has been said.
+    if (s_.AtEnd()) return false;
   }
   s_.Eat('}');
   return CloseScope(sc, open);
@@ -413,15 +413,17 @@ bool Parser::ParseLoneInstruction() {
   bool rooted = s_.EatWord("ROOT");
   label.name = s_.PrefixedName();
   if (label.name.empty() || !s_.Eat('=')) {
-    if (rooted || *start == '%') {
+    s_.set_position(start);
+    if (rooted || !AtShape(&s_)) {
+      s_.EatWord("ROOT");
+      s_.PrefixedName();
       return s_.FailHere("instruction",
                          absl::StrCat("expected `=` after the instruction's "
                                       "name, found ",
                                       s_.Found()));
     }
-    // No name: the text begins with the shape or the opcode.
+    // No name: the text begins with the shape.
     label.name = {};
-    s_.set_position(start);
   }
   label.is_root = true;
   bool ok = ParseRightHandSide(label, /*allow_attributes=*/true) != nullptr &&

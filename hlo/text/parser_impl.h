@@ -122,6 +122,7 @@ class Parser {
   bool CheckArity(const Draft& draft);
   bool ParseAttributes(Draft* draft);
   bool ParseAttribute(Draft* draft);
+  bool ParseOrder(Draft* draft, const char* at);
   bool FailAttributeName(const Draft& draft, const char* at,
                          absl::string_view name);
   bool CheckRequired(const Draft& draft);

@@ -171,6 +171,13 @@ bool Scanner::Fail(const char* at, absl::string_view rule,
     rule = "comment";
     message = "the comment that begins here has no end";
   }
+  // An error in the last word of a text may well mean that the rest is missing.
+  const char* rest = at;
+  while (IsClass(*rest, kNameChar)) ++rest;
+  while (IsClass(*rest, kSpaceChar)) ++rest;
+  if (rest == end_ && at < end_) {
+    message += "; the text ends here, is it cut off?";
+  }
   Diagnostic d;
   SourceLocation location = Locate(at);
   d.line = location.line;

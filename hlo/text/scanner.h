@@ -49,8 +49,11 @@ class Scanner {
   void set_position(const char* p) { p_ = p; }
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
+  // From `start` to the position, without blanks at the end.
   absl::string_view TextFrom(const char* start) const {
-    return absl::string_view(start, p_ - start);
+    const char* end = p_;
+    while (end > start && IsClass(end[-1], kSpaceChar)) --end;
+    return absl::string_view(start, end - start);
   }
 
   // Spaces and comments. An unterminated comment is left in place.

@@ -300,8 +300,32 @@ bool AtShape(Scanner* s) {
   const char* p = s->position();
   if (!IsClass(c, kNameStartChar)) return false;
   if (c == 'b' && p[1] == '(') return true;
-  while (IsClass(*p, kNameChar)) ++p;
-  return *p == '[';
+  const char* end = p;
+  while (IsClass(*end, kNameChar)) ++end;
+  if (*end == '[') return true;
+  // `f32 [2]` is a shape too; other words before a bracket are not.
+  if (!IsClass(*end, kSpaceChar)) return false;
+  const char* next = end;
+  while (IsClass(*next, kSpaceChar)) ++next;
+  return *next == '[' &&
+         ElementTypeFromName(absl::string_view(p, end - p)).has_value();
+}
+
+bool SameUpToDynamic(const Shape& a, const Shape& b) {
+  if (a.type() != b.type() || a.rank() != b.rank() ||
+      a.tuple_shapes().size() != b.tuple_shapes().size()) {
+    return false;
+  }
+  for (int64_t i = 0; i < a.rank(); ++i) {
+    if (a.dim(i) != b.dim(i) && a.dim(i) != Shape::kUnbounded &&
+        b.dim(i) != Shape::kUnbounded) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < a.tuple_shapes().size(); ++i) {
+    if (!SameUpToDynamic(a.tuple_shape(i), b.tuple_shape(i))) return false;
+  }
+  return true;
 }
 
 bool ParseShape(Scanner* s, Shape* shape) {

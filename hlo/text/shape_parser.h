@@ -13,6 +13,10 @@ namespace ridge {
 // True if a shape begins here: `(`, or a word followed by `[`, or `b(`.
 bool AtShape(Scanner* s);
 
+// Equal but for layouts and for which dimensions are dynamic; an unbounded
+// dimension equals any. XLA compares declared shapes like this.
+bool SameUpToDynamic(const Shape& a, const Shape& b);
+
 // Reads one shape. False (with the error recorded) if there is none, or it is
 // not one: unknown type, a layout that is no permutation of the dimensions.
 bool ParseShape(Scanner* s, Shape* shape);
