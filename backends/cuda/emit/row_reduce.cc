@@ -694,10 +694,14 @@ RDG_FN T rdg_cluster_read(const T* p, unsigned rank) {
 
 // Bytes of row inputs that a thread would hold for one vector.
 int64_t HeldBytes(const Kernel& kernel, int64_t vector) {
-  int64_t row_bit = int64_t{1} << (kernel.space_vars - 1);
+  const uint64_t row_bit = uint64_t{1} << (kernel.space_vars - 1);
   int64_t bytes = 0;
   for (const Node& n : kernel.nodes) {
-    if (n.kind == NodeKind::kLoad && (n.vars & row_bit) != 0) {
+    // Only what varies with the row is held; scales and biases are read when
+    // they are needed.
+    const bool held = n.kind == NodeKind::kLoad && (n.vars & row_bit) != 0 &&
+                      (n.vars & ~row_bit & SpaceMask(kernel)) != 0;
+    if (held) {
       bytes += StorageBytes(kernel.buffers[n.buffer].shape.type()) * vector;
     }
   }
