@@ -93,10 +93,11 @@ class CpuExecutable : public Executable {
     RIDGE_RETURN_IF_ERROR(Bind(arguments));
     if (arena_.bytes() > 0) std::memset(arena_.data(), 0xff, arena_.bytes());
     RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry, nullptr));
+    const std::vector<BufferId>& from = compiled_.program.entry.results;
+    std::vector<Shape> leaves = ResultLeaves(*compiled_.program.module);
     std::vector<Literal> results;
-    for (BufferId b : compiled_.program.entry.results) {
-      const Buffer& buffer = compiled_.program.buffers[b];
-      results.push_back(LiteralFromPhysical(buffer.shape, address_[b]));
+    for (size_t k = 0; k < from.size(); ++k) {
+      results.push_back(LiteralFromPhysical(leaves[k], address_[from[k]]));
     }
     return results;
   }

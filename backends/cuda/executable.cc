@@ -63,9 +63,11 @@ class CudaExecutable : public Executable {
       RIDGE_RETURN_IF_ERROR(Poison(stream_, arena_.ptr(), arena_.size()));
     }
     RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry));
+    const std::vector<BufferId>& from = compiled_.program.entry.results;
+    std::vector<Shape> leaves = ResultLeaves(*compiled_.program.module);
     std::vector<Literal> results;
-    for (BufferId b : compiled_.program.entry.results) {
-      RIDGE_ASSIGN_OR_RETURN(Literal value, Download(b));
+    for (size_t k = 0; k < from.size(); ++k) {
+      RIDGE_ASSIGN_OR_RETURN(Literal value, Download(from[k], leaves[k]));
       results.push_back(std::move(value));
     }
     return results;
@@ -133,16 +135,17 @@ class CudaExecutable : public Executable {
     return stream_.Synchronize();
   }
 
-  absl::StatusOr<Literal> Download(BufferId b) {
+  // `shape` as the reader sees it: a buffer may be an alias of another value.
+  absl::StatusOr<Literal> Download(BufferId b, const Shape& shape) {
     const Buffer& buffer = compiled_.program.buffers[b];
-    if (!buffer.shape.IsArray()) return Literal::Zeros(buffer.shape);
+    if (!shape.IsArray()) return Literal::Zeros(shape);
     std::vector<uint8_t> physical(buffer.bytes);
     if (buffer.bytes > 0) {
       RIDGE_RETURN_IF_ERROR(
           CopyToHost(stream_, physical.data(), address_[b], buffer.bytes));
       RIDGE_RETURN_IF_ERROR(stream_.Synchronize());
     }
-    return LiteralFromPhysical(buffer.shape, physical.data());
+    return LiteralFromPhysical(shape, physical.data());
   }
 
   absl::Status BindArguments(absl::Span<const Literal> arguments) {
@@ -217,10 +220,13 @@ class CudaExecutable : public Executable {
   }
 
   absl::Status ExecuteOnHost(const Step& step) {
+    const std::vector<BufferId>& from =
+        step.kind == StepKind::kGemm ? step.group_inputs : step.inputs;
+    std::vector<Shape> leaves = InputLeaves(*step.group);
+    RIDGE_RET_CHECK(leaves.size() == from.size()) << step.name;
     std::vector<Literal> inputs;
-    for (BufferId b :
-         step.kind == StepKind::kGemm ? step.group_inputs : step.inputs) {
-      RIDGE_ASSIGN_OR_RETURN(Literal value, Download(b));
+    for (size_t k = 0; k < from.size(); ++k) {
+      RIDGE_ASSIGN_OR_RETURN(Literal value, Download(from[k], leaves[k]));
       inputs.push_back(std::move(value));
     }
     RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> outputs,

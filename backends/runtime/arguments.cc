@@ -22,6 +22,16 @@ std::vector<Shape> ResultLeaves(const Module& module) {
   return leaves;
 }
 
+std::vector<Shape> InputLeaves(const Group& group) {
+  std::vector<Shape> leaves;
+  for (const Instruction* input : GroupInputs(group)) {
+    ForEachLeaf(input->shape(), [&](const Shape& leaf, const ShapeIndex&) {
+      leaves.push_back(leaf);
+    });
+  }
+  return leaves;
+}
+
 absl::Status CheckArguments(const Module& module,
                             absl::Span<const Literal> arguments) {
   std::vector<Shape> expected = ParameterLeaves(module);

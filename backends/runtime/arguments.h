@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "fusion/plan.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 
@@ -14,6 +15,9 @@ namespace ridge {
 // Shapes of the entry's parameters, tuples flattened; and of its result.
 std::vector<Shape> ParameterLeaves(const Module& module);
 std::vector<Shape> ResultLeaves(const Module& module);
+// Shapes of the leaves of GroupInputs(group). A buffer may be another value's
+// that this one aliases (a reshape): its own shape is then that value's.
+std::vector<Shape> InputLeaves(const Group& group);
 
 // InvalidArgument, naming the leaf, where `arguments` are not one literal for
 // each leaf of the entry's parameters.
