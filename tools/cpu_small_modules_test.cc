@@ -22,9 +22,8 @@ namespace {
 
 std::string Folder() {
   const char* shared = std::getenv("RIDGE_SHARED");
-  return shared == nullptr || *shared == 0
-             ? ""
-             : absl::StrCat(shared, "/hlo/small");
+  return shared == nullptr || *shared == 0 ? ""
+                                           : absl::StrCat(shared, "/hlo/small");
 }
 
 std::vector<std::string> Names() {
@@ -71,8 +70,7 @@ TEST_P(SmallModulesTest, AgreesWithXla) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SmallModulesTest,
-                         ::testing::ValuesIn(Names()),
+INSTANTIATE_TEST_SUITE_P(All, SmallModulesTest, ::testing::ValuesIn(Names()),
                          [](const auto& info) { return info.param; });
 
 TEST(SharedDataTest, IsThere) {

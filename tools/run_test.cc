@@ -119,8 +119,8 @@ TEST_F(RunTest, InputsAndExpectationMayShareAFile) {
   tensors.tensors["out.1"] = floats({5}, {0, 1, 2, 3, 4});
   const std::string path = absl::StrCat(folder_, "/io.safetensors");
   RIDGE_ASSERT_OK(WriteSafeTensors(path, tensors));
-  std::vector<std::string> arguments = {module_, "--inputs", path, "--expect",
-                                        path, "--repeat=1"};
+  std::vector<std::string> arguments = {module_,    "--inputs", path,
+                                        "--expect", path,       "--repeat=1"};
   EXPECT_EQ(Run(arguments).exit_code, 0);
 
   product[7] += 1;
@@ -132,17 +132,15 @@ TEST_F(RunTest, InputsAndExpectationMayShareAFile) {
 }
 
 TEST_F(RunTest, RelativePathsStartWhereTheUserStands) {
-  RunResult result =
-      Run({"scale.hlo", "--repeat=1", "--outputs=y.safetensors"},
-          {{"BUILD_WORKING_DIRECTORY", folder_}});
+  RunResult result = Run({"scale.hlo", "--repeat=1", "--outputs=y.safetensors"},
+                         {{"BUILD_WORKING_DIRECTORY", folder_}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(Exists(folder_ + "/y.safetensors"));
 }
 
 TEST_F(RunTest, GeneratedSourcesCanBeRead) {
   const std::string kernels = folder_ + "/kernels";
-  RunResult result =
-      Run({module_, "--repeat=1", "--dump_kernels", kernels});
+  RunResult result = Run({module_, "--repeat=1", "--dump_kernels", kernels});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   RIDGE_ASSERT_OK_AND_ASSIGN(std::string text,
                              ReadFile(kernels + "/kernels.cc"));
@@ -152,7 +150,9 @@ TEST_F(RunTest, GeneratedSourcesCanBeRead) {
 TEST_F(RunTest, AModuleThatCannotBeReadIsTheUsersError) {
   ExpectUserError(Run({folder_ + "/nowhere.hlo"}), "nowhere.hlo");
   ExpectUserError(Run({File("empty.hlo", "")}), "empty.hlo");
-  ExpectUserError(Run({File("binary.hlo", std::string("\x7f" "ELF\0\1\2", 7))}),
+  ExpectUserError(Run({File("binary.hlo", std::string("\x7f"
+                                                      "ELF\0\1\2",
+                                                      7))}),
                   "binary.hlo");
   ExpectUserError(Run({File("cut.hlo", std::string(kModule).substr(0, 90))}),
                   "cut.hlo");

@@ -208,9 +208,9 @@ absl::StatusOr<GemmLowering> LowerGemm(const Group& group) {
   // As written, an epilogue sees the product rounded to its type; a library's
   // sees it before. Groups therefore hold the product alone.
   if (group.members.size() != 1 || group.hero == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        "group ", group.name, ": a product with an epilogue of ",
-        group.members.size() - 1, " instructions"));
+    return absl::UnimplementedError(
+        absl::StrCat("group ", group.name, ": a product with an epilogue of ",
+                     group.members.size() - 1, " instructions"));
   }
   return LowerDot(*group.hero);
 }

@@ -88,7 +88,8 @@ class Shape {
   void set_type(ElementType type) { type_ = type; }
   // Bounded (`<=8`) or unbounded (`?`).
   bool IsDynamicDim(int64_t i) const {
-    return dims_[i] == kUnbounded || (i < 64 && ((dynamic_mask_ >> i) & 1) != 0);
+    return dims_[i] == kUnbounded ||
+           (i < 64 && ((dynamic_mask_ >> i) & 1) != 0);
   }
   // Bounded dynamic; ignored for unbounded dimensions and beyond rank 64.
   void set_dynamic_dim(int64_t i, bool dynamic);

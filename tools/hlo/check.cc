@@ -78,12 +78,11 @@ std::string CheckText(const CheckReport& report) {
                         " instructions, read in ",
                         absl::SixDigits(report.parse_us / 1e3), " ms\n");
   }
-  absl::StrAppend(&out, ToString(report.errors, report.file), "\n",
-                  report.file, ": ",
-                  report.parses ? "parses, but does not verify: "
-                                : "does not parse: ",
-                  report.errors.size(),
-                  report.errors.size() == 1 ? " error\n" : " errors\n");
+  absl::StrAppend(
+      &out, ToString(report.errors, report.file), "\n", report.file, ": ",
+      report.parses ? "parses, but does not verify: " : "does not parse: ",
+      report.errors.size(),
+      report.errors.size() == 1 ? " error\n" : " errors\n");
   return out;
 }
 

@@ -166,9 +166,9 @@ std::string DiffText(const ModuleDiff& diff) {
   if (diff.affected_first + diff.affected_second == 0) {
     out += "the instructions are the same, in another order\n";
   } else {
-    absl::StrAppend(&out, "with what follows from these: ",
-                    diff.affected_first, " instructions of the first, ",
-                    diff.affected_second, " of the second\n");
+    absl::StrAppend(&out, "with what follows from these: ", diff.affected_first,
+                    " instructions of the first, ", diff.affected_second,
+                    " of the second\n");
   }
   return out;
 }

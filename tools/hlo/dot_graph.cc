@@ -49,16 +49,15 @@ std::string DotGraph(const Module& module) {
   for (const Computation* c : module.computations()) {
     int64_t number = static_cast<int64_t>(numbers.size());
     numbers[c] = number;
-    absl::StrAppend(&out, "  subgraph cluster_", number, " {\n    label=",
-                    Quoted(c->name()), c->IsEntry() ? "; penwidth=2" : "",
-                    ";\n");
+    absl::StrAppend(&out, "  subgraph cluster_", number,
+                    " {\n    label=", Quoted(c->name()),
+                    c->IsEntry() ? "; penwidth=2" : "", ";\n");
     for (const Instruction* i : c->instructions()) {
       // Line breaks of labels are the letters \n in the file.
       absl::StrAppend(&out, "    n", i->id(), " [label=\"",
-                      absl::CEscape(i->name()), "\\n", Name(i->opcode()),
-                      "\\n", i->shape().ToString(), "\", fillcolor=\"",
-                      Colour(*i), "\"", i->IsRoot() ? ", penwidth=2" : "",
-                      "];\n");
+                      absl::CEscape(i->name()), "\\n", Name(i->opcode()), "\\n",
+                      i->shape().ToString(), "\", fillcolor=\"", Colour(*i),
+                      "\"", i->IsRoot() ? ", penwidth=2" : "", "];\n");
     }
     out += "  }\n";
   }

@@ -42,8 +42,7 @@ DEFINE_bool(alone, false,
 DEFINE_string(diff, "",
               "Compare with this file, names and metadata ignored; exit code "
               "2 if they differ.");
-DEFINE_string(passes, "",
-              "Run passes first, such as cse,dce or canonicalize.");
+DEFINE_string(passes, "", "Run passes first, such as cse,dce or canonicalize.");
 DEFINE_string(output, "", "Write to this file instead of stdout.");
 
 namespace ridge {
@@ -59,11 +58,11 @@ absl::StatusOr<ToolOutcome> Check(const std::vector<std::string>& files) {
     CheckReport report = CheckFile(file);
     all_ok = all_ok && report.ok();
     // Names and messages may quote bytes that are no UTF-8.
-    out += json ? CheckJson(report).dump(
-                      -1, ' ', false,
-                      nlohmann::json::error_handler_t::replace) +
-                      "\n"
-                : CheckText(report);
+    out += json
+               ? CheckJson(report).dump(
+                     -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                     "\n"
+               : CheckText(report);
   }
   RIDGE_RETURN_IF_ERROR(WriteOutput(FLAGS_output, out));
   return all_ok ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
@@ -134,8 +133,9 @@ absl::StatusOr<std::string> Convert(const Module& module) {
     return text ? ModuleToProtoText(module) : ModuleToProto(module);
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("--to=", FLAGS_to, ": there are text, short, canonical, "
-                                      "proto, json and dot"));
+      absl::StrCat("--to=", FLAGS_to,
+                   ": there are text, short, canonical, "
+                   "proto, json and dot"));
 }
 
 absl::StatusOr<ToolOutcome> Show(const std::vector<std::string>& files) {

@@ -20,8 +20,7 @@ Json InstructionJson(const Instruction& i) {
   short_form.form = PrintOptions::Form::kShort;
   Json attributes = Json::object();
   for (const Attribute& a : i.attributes()) {
-    attributes[std::string(Name(a.id))] =
-        PrintAttrValue(i, a.id, short_form);
+    attributes[std::string(Name(a.id))] = PrintAttrValue(i, a.id, short_form);
   }
   Json json = {{"name", std::string(i.name())},
                {"opcode", std::string(Name(i.opcode()))},

@@ -64,8 +64,8 @@ ModuleStats ComputeStats(const Module& module) {
   if (entry == nullptr) return stats;
   stats.entry_instructions = entry->instruction_count();
   for (const Instruction* p : entry->parameters()) {
-    if (p != nullptr) AddSaturating(p->shape().ByteSize(),
-                                    &stats.parameter_bytes);
+    if (p != nullptr)
+      AddSaturating(p->shape().ByteSize(), &stats.parameter_bytes);
   }
   if (entry->root() != nullptr) {
     stats.result_bytes = entry->root()->shape().ByteSize();
