@@ -1,6 +1,6 @@
 // hlo --diff: where two modules differ, names ignored.
-#ifndef RIDGE_TOOLS_HLO_DIFF_H_
-#define RIDGE_TOOLS_HLO_DIFF_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_DIFF_H_
+#define RIDGE_TOOLS_HLO_TOOL_DIFF_H_
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -35,4 +35,4 @@ std::string DiffText(const ModuleDiff& diff);
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_DIFF_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_DIFF_H_

@@ -1,4 +1,4 @@
-#include "tools/hlo/check.h"
+#include "tools/hlo_tool/check.h"
 
 #include <chrono>
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlo/verify/verify.h"
-#include "tools/hlo/load.h"
+#include "tools/hlo_tool/load.h"
 
 namespace ridge {
 namespace {

@@ -1,6 +1,6 @@
 // hlo --to=json: a module as JSON, for scripts.
-#ifndef RIDGE_TOOLS_HLO_JSON_MODULE_H_
-#define RIDGE_TOOLS_HLO_JSON_MODULE_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_JSON_MODULE_H_
+#define RIDGE_TOOLS_HLO_TOOL_JSON_MODULE_H_
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -17,4 +17,4 @@ nlohmann::json ModuleJson(const Module& module);
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_JSON_MODULE_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_JSON_MODULE_H_

@@ -1,4 +1,4 @@
-#include "tools/hlo/stats.h"
+#include "tools/hlo_tool/stats.h"
 
 #include <algorithm>
 #include <limits>

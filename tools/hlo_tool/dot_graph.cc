@@ -1,4 +1,4 @@
-#include "tools/hlo/dot_graph.h"
+#include "tools/hlo_tool/dot_graph.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"

@@ -1,4 +1,4 @@
-#include "tools/hlo/extract.h"
+#include "tools/hlo_tool/extract.h"
 
 #include <algorithm>
 #include <string>

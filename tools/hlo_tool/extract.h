@@ -1,6 +1,6 @@
 // hlo --extract=NAME: a part of a module as a module of its own.
-#ifndef RIDGE_TOOLS_HLO_EXTRACT_H_
-#define RIDGE_TOOLS_HLO_EXTRACT_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_EXTRACT_H_
+#define RIDGE_TOOLS_HLO_TOOL_EXTRACT_H_
 
 #include <memory>
 
@@ -26,4 +26,4 @@ absl::StatusOr<std::unique_ptr<Module>> Extract(const Module& module,
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_EXTRACT_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_EXTRACT_H_

@@ -1,6 +1,6 @@
 // Modules from the files that the hlo tool is given.
-#ifndef RIDGE_TOOLS_HLO_LOAD_H_
-#define RIDGE_TOOLS_HLO_LOAD_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_LOAD_H_
+#define RIDGE_TOOLS_HLO_TOOL_LOAD_H_
 
 #include <memory>
 #include <string>
@@ -19,4 +19,4 @@ absl::StatusOr<std::vector<std::unique_ptr<Module>>> LoadModules(
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_LOAD_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_LOAD_H_

@@ -1,4 +1,4 @@
-#include "tools/hlo/load.h"
+#include "tools/hlo_tool/load.h"
 
 #include <iostream>
 #include <iterator>

@@ -1,6 +1,6 @@
 // hlo --check: does a file parse, does it verify?
-#ifndef RIDGE_TOOLS_HLO_CHECK_H_
-#define RIDGE_TOOLS_HLO_CHECK_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_CHECK_H_
+#define RIDGE_TOOLS_HLO_TOOL_CHECK_H_
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -35,4 +35,4 @@ std::string CheckText(const CheckReport& report);
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_CHECK_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_CHECK_H_

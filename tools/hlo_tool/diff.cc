@@ -1,4 +1,4 @@
-#include "tools/hlo/diff.h"
+#include "tools/hlo_tool/diff.h"
 
 #include <nlohmann/json.hpp>
 

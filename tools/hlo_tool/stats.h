@@ -1,6 +1,6 @@
 // hlo --stats: what a module is made of.
-#ifndef RIDGE_TOOLS_HLO_STATS_H_
-#define RIDGE_TOOLS_HLO_STATS_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_STATS_H_
+#define RIDGE_TOOLS_HLO_TOOL_STATS_H_
 
 #include <cstdint>
 #include <map>
@@ -38,4 +38,4 @@ std::string StatsText(const ModuleStats& stats);
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_STATS_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_STATS_H_

@@ -1,4 +1,4 @@
-#include "tools/hlo/json_module.h"
+#include "tools/hlo_tool/json_module.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // hlo --to=dot: a module as a Graphviz graph.
-#ifndef RIDGE_TOOLS_HLO_DOT_GRAPH_H_
-#define RIDGE_TOOLS_HLO_DOT_GRAPH_H_
+#ifndef RIDGE_TOOLS_HLO_TOOL_DOT_GRAPH_H_
+#define RIDGE_TOOLS_HLO_TOOL_DOT_GRAPH_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string DotGraph(const Module& module);
 
 }  // namespace ridge
 
-#endif  // RIDGE_TOOLS_HLO_DOT_GRAPH_H_
+#endif  // RIDGE_TOOLS_HLO_TOOL_DOT_GRAPH_H_
