@@ -19,9 +19,11 @@
 #include "absl/time/clock.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/text/parser.h"
+#include "hlo/text/printer.h"
 
 DEFINE_string(module, "", "The module, as HLO text.");
 DEFINE_int32(repeats, 5, "Times the module is canonicalised.");
+DEFINE_bool(print, false, "Prints the canonical module.");
 DEFINE_bool(rules, false, "Prints how often each rule applied.");
 
 namespace ridge {
@@ -66,6 +68,12 @@ int Main() {
       return 1;
     }
     after = copy->instruction_count();
+    if (FLAGS_print && k == 0) {
+      PrintOptions print;
+      print.form = PrintOptions::Form::kShort;
+      print.metadata = false;
+      std::printf("%s\n", Print(*copy, print).c_str());
+    }
     for (const PassTiming& t : stats.passes) {
       auto [it, added] = best_of.emplace(t.pass, t.time);
       if (added) order.push_back(t.pass);

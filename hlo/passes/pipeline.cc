@@ -19,7 +19,13 @@ constexpr absl::string_view kExpanding[] = {
 // The rules first, because they make the rest small; CSE after them, because
 // they make equal what was only equivalent; DCE last, for what all left over.
 constexpr absl::string_view kSimplifying[] = {
-    "all_rules", "constant_folding", "call_inliner", "cse", "dce",
+    "all_rules",
+    "constant_folding",
+    "call_inliner",
+    "while_simplifier",
+    "while_invariant_motion",
+    "cse",
+    "dce",
 };
 
 class Runner {

@@ -4,6 +4,7 @@
 // reshape passes -0 on).
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hlo/passes/dimension_groups.h"
 #include "hlo/passes/rules.h"
@@ -226,17 +227,41 @@ Instruction* ReduceOfNegate(Instruction* i, Rewriter& r) {
                  ReduceLike(r, i, i->operand(0)->operand(0), i->dimensions()));
 }
 
-// A variadic reduce of one array has a tuple of one.
-Instruction* ReduceOfVariadicOne(Instruction* i, Rewriter& r) {
-  if (i->operand_count() != 2 || !i->shape().IsTuple() ||
-      i->shape().tuple_shapes().size() != 1 || i->to_apply() == nullptr ||
-      i->to_apply()->root() == nullptr ||
-      i->to_apply()->root()->shape().IsTuple()) {
+// An output of a variadic reduce that is made from its own operand alone, by
+// one operation, is a reduce of its own.
+Instruction* PartOfVariadicReduce(Instruction* i, Rewriter& r) {
+  Instruction* reduce = i->operand(0);
+  const Computation* reducer = reduce->to_apply();
+  int64_t n = reduce->operand_count() / 2;
+  int64_t k = i->tuple_index();
+  if (n < 2 || k >= n || reducer == nullptr || reducer->root() == nullptr ||
+      reducer->root()->opcode() != Opcode::kTuple ||
+      reducer->root()->operand_count() != n ||
+      reducer->parameters().size() != static_cast<size_t>(2 * n)) {
     return nullptr;
   }
-  Instruction* reduce =
-      r.AddLike(*i, {i->operand(0), i->operand(1)}, i->shape().tuple_shape(0));
-  return r.Add(Opcode::kTuple, i->shape(), {reduce});
+  const Instruction* part = reducer->root()->operand(k);
+  if (!IsCommutative(part->opcode())) return nullptr;
+  const Instruction* a = part->operand(0);
+  const Instruction* b = part->operand(1);
+  if (b == reducer->parameter(k)) std::swap(a, b);
+  ElementType type = i->shape().type();
+  if (a != reducer->parameter(k) || b != reducer->parameter(n + k) ||
+      part->shape().type() != type ||
+      reduce->operand(k)->shape().type() != type ||
+      reduce->operand(n + k)->shape().type() != type) {
+    return nullptr;
+  }
+  Computation* own = reducer->module()->AddComputation(Name(part->opcode()));
+  Shape scalar = Shape::Scalar(type);
+  Instruction* x = own->AddParameter(0, scalar);
+  Instruction* y = own->AddParameter(1, scalar);
+  own->set_root(own->Add(part->opcode(), scalar, {x, y}));
+  own->module()->MoveComputationBefore(own, i->parent());
+  Instruction* single = r.AddLike(
+      *reduce, {reduce->operand(k), reduce->operand(n + k)}, i->shape());
+  single->SetAttr(AttrId::kToApply, own);
+  return single;
 }
 
 constexpr RewriteRule kRules[] = {
@@ -257,8 +282,9 @@ constexpr RewriteRule kRules[] = {
      "sum(broadcast(x)) = n x, max(broadcast(x)) = x", ReduceOfBroadcast},
     {"reduce-of-negate", Opcode::kReduce, Opcode::kNegate, "sum(-x) = -sum(x)",
      ReduceOfNegate},
-    {"reduce-of-variadic-one", Opcode::kReduce, kAnyOpcode,
-     "variadic reduce(x) = tuple(reduce(x))", ReduceOfVariadicOne},
+    {"part-of-variadic-reduce", Opcode::kGetTupleElement, Opcode::kReduce,
+     "variadic-reduce(x, y)[0] = reduce(x) where x alone decides",
+     PartOfVariadicReduce},
 };
 
 }  // namespace

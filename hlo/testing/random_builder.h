@@ -139,6 +139,7 @@ absl::Span<const RandomOperation> ShapeOperations();
 absl::Span<const RandomOperation> ReduceOperations();
 absl::Span<const RandomOperation> IndexedOperations();
 absl::Span<const RandomOperation> ContractionOperations();
+absl::Span<const RandomOperation> LinalgOperations();
 absl::Span<const RandomOperation> ControlOperations();
 
 // Draws `count` operations into the builder.

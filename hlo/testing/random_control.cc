@@ -177,6 +177,25 @@ bool MakeMap(RandomBuilder& b) {
   return true;
 }
 
+// A fusion, as a fused module has them; its body is elementwise.
+bool MakeFusion(RandomBuilder& b) {
+  std::optional<Value> v = b.Pick([](const Value& x) {
+    return x.type() == ElementType::kF32 || x.type() == ElementType::kBF16;
+  });
+  if (!v.has_value()) return false;
+  Value x = b.Clamped(*v, -kStateLimit, kStateLimit);
+  Computation* c = b.NewComputation("fused");
+  Instruction* p = c->AddParameter(0, x.shape());
+  Instruction* t = c->Add(Opcode::kTanh, x.shape(), {p});
+  Instruction* n = c->Add(Opcode::kNegate, x.shape(), {t});
+  c->set_root(c->Add(Opcode::kAdd, x.shape(), {n, p}));
+  Instruction* i = b.Add(Opcode::kFusion, x.shape(), {x.i});
+  i->SetAttr(AttrId::kKind, EnumValue{static_cast<int32_t>(FusionKind::kLoop)});
+  i->SetAttr(AttrId::kCalls, c);
+  b.Push(i, -kStateLimit - 1, kStateLimit + 1);
+  return true;
+}
+
 bool MakeTuple(RandomBuilder& b) {
   std::optional<Value> x = b.Pick();
   std::optional<Value> y = b.Pick();
@@ -206,6 +225,7 @@ constexpr RandomOperation kOperations[] = {
     {"call", 2, false, MakeCall},
     {"conditional", 2, false, MakeConditional},
     {"map", 1, false, MakeMap},
+    {"fusion", 1, false, MakeFusion},
     {"tuple", 2, false, MakeTuple},
     {"sharding", 1, false, MakeSharding},
 };

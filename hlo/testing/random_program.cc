@@ -16,7 +16,8 @@ using Subset = RandomProgramOptions::Subset;
 void DrawOperations(RandomBuilder& b, int count) {
   const absl::Span<const RandomOperation> tables[] = {
       ElementwiseOperations(), ShapeOperations(),       ReduceOperations(),
-      IndexedOperations(),     ContractionOperations(), ControlOperations()};
+      IndexedOperations(),     ContractionOperations(), LinalgOperations(),
+      ControlOperations()};
   bool fusible_only = b.options().subset == Subset::kFusible;
   std::vector<const RandomOperation*> operations;
   int total = 0;
@@ -66,12 +67,12 @@ absl::StatusOr<std::unique_ptr<Module>> RandomProgram(
     }
   }
   testing::DrawOperations(b, options.operations);
-  // Outputs: what was made last, and a few others.
+  // Outputs: everything that nothing else uses, so that all of the program
+  // counts.
   std::vector<Instruction*> outputs;
   std::vector<Shape> shapes;
-  int64_t count = random.Between(1, 5);
-  for (int64_t k = 0; k < count; ++k) {
-    testing::Value v = k == 0 ? b.pool().back() : *b.Pick();
+  for (const testing::Value& v : b.pool()) {
+    if (v.i->use_count() > 0 && !random.Chance(0.03)) continue;
     outputs.push_back(v.i);
     shapes.push_back(v.shape());
   }
