@@ -1,6 +1,7 @@
 // Each test: HLO in; the kernel, interpreted, answers as the evaluator does.
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "backends/kernel/kernel.h"
 #include "backends/kernel/testing.h"
 #include "gmock/gmock.h"
@@ -452,6 +453,41 @@ ENTRY e {
   EXPECT_EQ(kernel.functions.size(), 1);
   EXPECT_FALSE(kernel.functions[0].simple.has_value());
   EXPECT_EQ(kernel.stores.size(), 2);
+}
+
+TEST(BuildKernelTest, NarrowSumsAccumulateInF32) {
+  for (const char* reducer :
+       {"ROOT r = bf16[] add(a, b)",
+        "x = f32[] convert(a) y = f32[] convert(b) s = f32[] add(x, y) "
+        "ROOT r = bf16[] convert(s)"}) {
+    Kernel kernel;
+    EXPECT_EQ(CheckKernel(absl::StrCat(R"(
+HloModule m
+sum { a = bf16[] parameter(0) b = bf16[] parameter(1) )",
+                                       reducer, R"( }
+ENTRY e {
+  x = bf16[3,1000] parameter(0)
+  q = bf16[3,1000] multiply(x, x)
+  z = bf16[] constant(0)
+  ROOT r = bf16[3] reduce(q, z), dimensions={1}, to_apply=sum
+})"),
+                          kRow, &kernel),
+              absl::OkStatus());
+  }
+}
+
+TEST(BuildKernelTest, RootThatNothingTiesToTheRowsLiesOverThem) {
+  EXPECT_EQ(CheckKernel(Entry(R"(
+  x = f32[6,8] parameter(0)
+  i = s32[6,1] parameter(1)
+  y = f32[9] parameter(2)
+  z = f32[] constant(0)
+  s = f32[6] reduce(x, z), dimensions={1}, to_apply=add
+  g = f32[6] gather(y, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+  n = f32[2,3] reshape(g)
+  ROOT t = (f32[6], f32[2,3]) tuple(s, n))"),
+                        kRow),
+            absl::OkStatus());
 }
 
 TEST(BuildKernelTest, MapIsInlined) {

@@ -1,5 +1,6 @@
 // Rules of reductions.
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel/builder.h"
@@ -13,6 +14,48 @@ struct Folded {
   std::vector<NodeId> operands;  // N values, then N inits
   bool pending = false;
 };
+
+// Sums and products of floats narrower than f32 accumulate in f32 and round
+// once, as the evaluator's do: a sum in bf16 would stop growing at 256 terms.
+// Null where the reducer is no such thing.
+struct Accumulation {
+  Opcode opcode;
+  ElementType type;
+};
+std::optional<Accumulation> WideAccumulation(const ScalarFunction& f) {
+  if (f.parameter_count != 2 || f.results.size() != 1) return std::nullopt;
+  const ElementType narrow = f.nodes[0].type;
+  if (!IsFloat(narrow) || f.nodes[1].type != narrow) return std::nullopt;
+  auto sums = [](Opcode op) {
+    return op == Opcode::kAdd || op == Opcode::kMultiply;
+  };
+  if (f.simple.has_value()) {
+    if (!sums(*f.simple) || Info(narrow).bits >= 32) return std::nullopt;
+    return Accumulation{*f.simple, ElementType::kF32};
+  }
+  // convert(op(convert(a), convert(b))), in either order.
+  const Node& last = f.nodes[f.results[0]];
+  if (last.opcode != Opcode::kConvert || last.kind != NodeKind::kOp) {
+    return std::nullopt;
+  }
+  const Node& op = f.nodes[last.operands[0]];
+  if (op.kind != NodeKind::kOp || !sums(op.opcode) || !IsFloat(op.type) ||
+      Info(op.type).bits <= Info(narrow).bits) {
+    return std::nullopt;
+  }
+  uint32_t seen = 0;
+  for (NodeId o : op.operands) {
+    const Node& wide = f.nodes[o];
+    if (wide.kind != NodeKind::kOp || wide.opcode != Opcode::kConvert ||
+        wide.operands[0] > 1) {
+      return std::nullopt;
+    }
+    seen |= 1u << wide.operands[0];
+  }
+  if (seen != 3) return std::nullopt;
+  return Accumulation{op.opcode,
+                      Info(op.type).bits >= 32 ? op.type : ElementType::kF32};
+}
 
 // One result of the fold of `folded` over the variables in `mask`.
 absl::StatusOr<NodeId> Fold(KernelBuilder& b, const ValueRequest& r,
@@ -38,6 +81,17 @@ absl::StatusOr<NodeId> Fold(KernelBuilder& b, const ValueRequest& r,
   }
   Node node;
   node.kind = NodeKind::kReduce;
+  if (std::optional<Accumulation> wide = WideAccumulation(f)) {
+    const ElementType narrow = b.node(folded.operands[0]).type;
+    node.type = wide->type;
+    for (NodeId o : folded.operands) {
+      node.operands.push_back(b.Convert(o, wide->type));
+    }
+    node.function = b.SimpleFunction(wide->opcode, wide->type);
+    node.reduced = mask;
+    node.origin = &i;
+    return b.Convert(b.Add(std::move(node)), narrow);
+  }
   node.type = b.node(folded.operands[r.part]).type;
   node.operands.assign(folded.operands.begin(), folded.operands.end());
   node.function = function;

@@ -255,6 +255,35 @@ int32_t FirstOutput(const Kernel& kernel) {
   return b;
 }
 
+// A place over the space for a root that nothing ties to it: any that gives
+// each of its elements one point will do. First choice is that of a value with
+// the same dimensions, then that of the reduction's result or operand where
+// they have as many elements.
+absl::StatusOr<IndexTuple> FitToSpace(KernelBuilder* b, const HomeMap& homes,
+                                      const Instruction& root, const Shape& out,
+                                      const Instruction* reduce) {
+  auto fits = [&](const Instruction* value) {
+    auto it = homes.find(value);
+    return it != homes.end() &&
+           PointCount(*b->kernel(), b->VarsOf(it->second, kAlways)) ==
+               out.ElementCount();
+  };
+  for (const Instruction* m : b->group().members) {
+    if (ArrayShape(*m).SameDims(out) && fits(m)) return homes.at(m);
+  }
+  for (const Instruction* value :
+       {reduce, static_cast<const Instruction*>(reduce->operand(0))}) {
+    const Shape& shape = ArrayShape(*value);
+    if (shape.ElementCount() != out.ElementCount() || !fits(value)) continue;
+    IndexId linear =
+        b->Linear(homes.at(value), shape.dims(), PhysicalOrder(shape));
+    return b->Delinear(linear, out.dims(), PhysicalOrder(out));
+  }
+  return Refuse(root, absl::StrCat("root of ", out.ElementCount(),
+                                   " elements is not over the space of ",
+                                   reduce->name()));
+}
+
 }  // namespace
 
 HomeMap SpreadHomes(KernelBuilder* b, const Instruction* origin,
@@ -374,9 +403,7 @@ absl::Status BuildReduceStores(KernelBuilder* b) {
       if (it != homes.end()) {
         at = it->second;
       } else if (out.ElementCount() > 1) {
-        return Refuse(*root, absl::StrCat("root of ", out.ElementCount(),
-                                          " elements is not over the space of ",
-                                          reduce->name()));
+        RIDGE_ASSIGN_OR_RETURN(at, FitToSpace(b, homes, *root, out, reduce));
       }
       // Each element must be stored once.
       if (out.ElementCount() != 0 &&
