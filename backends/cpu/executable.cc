@@ -278,12 +278,18 @@ class CpuExecutable : public Executable {
 
   absl::Status ExecuteByEvaluator(const Step& step) {
     RIDGE_RET_CHECK(step.group != nullptr) << step.name;
+    // By the values' own shapes: an alias (a reshape, say) has its operand's
+    // buffer.
+    const std::vector<BufferId>& buffers =
+        step.kind == StepKind::kGemm ? step.group_inputs : step.inputs;
     std::vector<Literal> inputs;
-    for (BufferId b :
-         step.kind == StepKind::kGemm ? step.group_inputs : step.inputs) {
-      inputs.push_back(
-          LiteralFromPhysical(compiled_.program.buffers[b].shape, address_[b]));
+    for (const Instruction* input : GroupInputs(*step.group)) {
+      ForEachLeaf(input->shape(), [&](const Shape& leaf, const ShapeIndex&) {
+        inputs.push_back(
+            LiteralFromPhysical(leaf, address_[buffers[inputs.size()]]));
+      });
     }
+    RIDGE_RET_CHECK(inputs.size() == buffers.size()) << step.name;
     RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> outputs,
                            EvaluateGroup(*step.group, inputs));
     RIDGE_RET_CHECK(outputs.size() == step.outputs.size()) << step.name;

@@ -1,5 +1,6 @@
 #include "backends/kernel/interpreter.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -211,23 +212,48 @@ class KernelInterpreter {
   }
 
   // The accumulators of all kept points at once, folded one reduced point
-  // after the other.
+  // after the other. Sums go round kLanes partial ones, as those of any
+  // parallel machine do: rounding errors then stay as small as emitters' are.
   absl::StatusOr<Literal> Fold(const Node& node) {
+    constexpr int64_t kLanes = 16;
     const ScalarFunction& f = k_.functions[node.function];
     const size_t n = node.operands.size() / 2;
-    std::vector<Literal> accumulators;
-    for (size_t k = 0; k < n; ++k) {
-      accumulators.push_back(At(node.operands[n + k], node.vars, {}));
-    }
     Points folded(k_, node.reduced);
-    for (int64_t p = 0; p < folded.count(); ++p, folded.Next()) {
-      std::vector<Literal> arguments = accumulators;
+    const int64_t count = folded.count();
+    auto values = [&] {
+      std::vector<Literal> at;
       for (size_t k = 0; k < n; ++k) {
-        arguments.push_back(At(node.operands[k], node.vars, folded.vars()));
+        at.push_back(At(node.operands[k], node.vars, folded.vars()));
       }
-      RIDGE_ASSIGN_OR_RETURN(accumulators, Call(f, std::move(arguments)));
+      folded.Next();
+      return at;
+    };
+    // The init first, then the partial results.
+    std::vector<std::vector<Literal>> partial(1);
+    for (size_t k = 0; k < n; ++k) {
+      partial[0].push_back(At(node.operands[n + k], node.vars, {}));
     }
-    return accumulators[node.result];
+    int64_t p = 0;
+    if (f.simple == Opcode::kAdd) {
+      for (; p < std::min(count, kLanes); ++p) partial.push_back(values());
+    }
+    for (; p < count; ++p) {
+      std::vector<Literal>& lane =
+          partial[partial.size() == 1 ? 0 : 1 + p % kLanes];
+      RIDGE_ASSIGN_OR_RETURN(lane, Combine(f, lane, values()));
+    }
+    for (size_t lane = 1; lane < partial.size(); ++lane) {
+      RIDGE_ASSIGN_OR_RETURN(partial[0], Combine(f, partial[0], partial[lane]));
+    }
+    return partial[0][node.result];
+  }
+
+  absl::StatusOr<std::vector<Literal>> Combine(
+      const ScalarFunction& f, const std::vector<Literal>& accumulators,
+      const std::vector<Literal>& values) {
+    std::vector<Literal> arguments = accumulators;
+    arguments.insert(arguments.end(), values.begin(), values.end());
+    return Call(f, std::move(arguments));
   }
 
   absl::StatusOr<std::vector<Literal>> Call(const ScalarFunction& f,

@@ -274,7 +274,7 @@ RDG_FN T rdg_ipow(T a, T b) {
   if (b < (T)0) {
     if (a == (T)1) return 1;
     if (a == (T)-1) return (b & 1) ? (T)-1 : (T)1;
-    return a == (T)0 ? (T)-1 : (T)0;
+    return 0;
   }
   uint64_t r = 1, x = (uint64_t)a;
   for (uint64_t n = (uint64_t)b; n != 0; n >>= 1) {
@@ -442,30 +442,59 @@ RDG_C rdg_cdiv(rdg_complex<F> a, rdg_complex<F> b) {
 }
 RDG_FN float rdg_cabs(rdg_c64 a) { return hypotf(a.re, a.im); }
 RDG_FN double rdg_cabs(rdg_c128 a) { return hypot(a.re, a.im); }
-RDG_C rdg_cexp(rdg_complex<F> a) {
-  F e = rdg_exp(a.re);
-  if (a.im == 0) return {e, a.im};
-  return {e * rdg_cos(a.im), e * rdg_sin(a.im)};
+// Functions that grow like exp: in double for c64 too, where a product is
+// finite although exp(x) by itself is not.
+RDG_FN rdg_c64 rdg_narrow(rdg_c128 a) { return {(float)a.re, (float)a.im}; }
+RDG_FN rdg_c128 rdg_wide(rdg_c64 a) { return {a.re, a.im}; }
+#define RDG_C64_IN_DOUBLE(NAME) \
+  RDG_FN rdg_c64 NAME(rdg_c64 a) { return rdg_narrow(NAME(rdg_wide(a))); }
+// s * exp(x) * (re, im). A part that is 0 stays so.
+RDG_FN rdg_c128 rdg_cscale(double s, double x, double re, double im) {
+  double h = exp(x / 2);
+  return {re == 0 ? re : s * h * re * h, im == 0 ? im : s * h * im * h};
 }
-RDG_C rdg_cexpm1(rdg_complex<F> a) {
-  F s = rdg_sin(a.im / 2);
-  F e = rdg_expm1(a.re);
-  return {e * rdg_cos(a.im) - 2 * s * s, (e + 1) * rdg_sin(a.im)};
+RDG_FN rdg_c128 rdg_cexp(rdg_c128 a) {
+  return rdg_cscale(1, a.re, cos(a.im), sin(a.im));
 }
-RDG_C rdg_clog(rdg_complex<F> a) {
-  return {rdg_log(rdg_cabs(a)), rdg_atan2(a.im, a.re)};
+RDG_C64_IN_DOUBLE(rdg_cexp)
+RDG_FN rdg_c128 rdg_cexpm1(rdg_c128 a) {
+  if (a.re > 40) return rdg_cexp(a);
+  double s = sin(a.im / 2), e = expm1(a.re);
+  return {e * cos(a.im) - 2 * s * s, (e + 1) * sin(a.im)};
 }
-RDG_C rdg_clog1p(rdg_complex<F> a) {
-  F x = a.re, y = a.im;
-  return {rdg_log1p(x * (x + 2) + y * y) / 2, rdg_atan2(y, x + 1)};
+RDG_C64_IN_DOUBLE(rdg_cexpm1)
+// In double the square of a float's magnitude neither overflows nor cancels.
+RDG_FN rdg_c64 rdg_clog(rdg_c64 a) {
+  double x = a.re, y = a.im;
+  return {(float)(log(x * x + y * y) / 2), atan2f(a.im, a.re)};
+}
+RDG_FN rdg_c128 rdg_clog(rdg_c128 a) {
+  double m = rdg_cabs(a);
+  if (m > 0.5 && m < 2) {
+    double x = rdg_max(fabs(a.re), fabs(a.im));
+    double y = rdg_min(fabs(a.re), fabs(a.im));
+    return {log1p((x - 1) * (x + 1) + y * y) / 2, atan2(a.im, a.re)};
+  }
+  return {log(m), atan2(a.im, a.re)};
+}
+RDG_FN rdg_c64 rdg_clog1p(rdg_c64 a) {
+  double x = a.re, y = a.im;
+  return {(float)(log1p(x * (x + 2) + y * y) / 2), atan2f(a.im, a.re + 1)};
+}
+RDG_FN rdg_c128 rdg_clog1p(rdg_c128 a) {
+  double x = a.re, y = a.im;
+  if (fabs(x) > 1e100 || fabs(y) > 1e100) return rdg_clog(rdg_c128{x + 1, y});
+  return {log1p(x * (x + 2) + y * y) / 2, atan2(y, x + 1)};
 }
 RDG_C rdg_csqrt(rdg_complex<F> a) {
   F m = rdg_cabs(a);
   if (m == 0) return {0, a.im};
   F t = rdg_sqrt((rdg_abs(a.re) + m) / 2);
   F u = rdg_abs(a.im) / (2 * t);
-  if (a.re >= 0) return {t, a.im < 0 ? -u : u};
-  return {u, a.im < 0 ? -t : t};
+  // On the cut the sign of zero tells the side.
+  const bool below = rdg_total(a.im) < 0;
+  if (a.re >= 0) return {t, below ? -u : u};
+  return {u, below ? -t : t};
 }
 RDG_C rdg_crsqrt(rdg_complex<F> a) {
   return rdg_cdiv(rdg_complex<F>{1, 0}, rdg_csqrt(a));
@@ -476,28 +505,84 @@ RDG_C rdg_csin(rdg_complex<F> a) {
 RDG_C rdg_ccos(rdg_complex<F> a) {
   return {rdg_cos(a.re) * rdg_cosh(a.im), -rdg_sin(a.re) * rdg_sinh(a.im)};
 }
-RDG_C rdg_ctan(rdg_complex<F> a) {
-  return rdg_cdiv(rdg_csin(a), rdg_ccos(a));
+RDG_FN rdg_c128 rdg_csinh(rdg_c128 a) {
+  double c = cos(a.im), s = sin(a.im);
+  if (a.re > 40) return rdg_cscale(0.5, a.re, c, s);
+  if (a.re < -40) return rdg_cscale(0.5, -a.re, -c, s);
+  return {sinh(a.re) * c, cosh(a.re) * s};
 }
+RDG_C64_IN_DOUBLE(rdg_csinh)
+RDG_FN rdg_c128 rdg_ccosh(rdg_c128 a) {
+  double c = cos(a.im), s = sin(a.im);
+  if (a.re > 40) return rdg_cscale(0.5, a.re, c, s);
+  if (a.re < -40) return rdg_cscale(0.5, -a.re, c, -s);
+  return {cosh(a.re) * c, sinh(a.re) * s};
+}
+RDG_C64_IN_DOUBLE(rdg_ccosh)
 RDG_C rdg_ctanh(rdg_complex<F> a) {
-  rdg_complex<F> t = rdg_ctan(rdg_complex<F>{-a.im, a.re});
+  F x = rdg_abs(a.re);
+  if (x > 22) {
+    F small = 4 * rdg_sin(a.im) * rdg_cos(a.im) * rdg_exp(-2 * x);
+    return {rdg_sign(a.re), small};
+  }
+  return rdg_cdiv(rdg_csinh(a), rdg_ccosh(a));
+}
+RDG_C rdg_ctan(rdg_complex<F> a) {
+  rdg_complex<F> t = rdg_ctanh(rdg_complex<F>{-a.im, a.re});
   return {t.im, -t.re};
 }
+// Inverse functions after Kahan, "Branch cuts for complex elementary
+// functions": through square roots, so that nothing cancels.
+RDG_C rdg_casin(rdg_complex<F> a) {
+  rdg_complex<F> m = rdg_csqrt(rdg_complex<F>{1 - a.re, -a.im});
+  rdg_complex<F> p = rdg_csqrt(rdg_complex<F>{1 + a.re, a.im});
+  return {rdg_atan2(a.re, m.re * p.re - m.im * p.im),
+          rdg_asinh(m.re * p.im - m.im * p.re)};
+}
+RDG_C rdg_cacos(rdg_complex<F> a) {
+  rdg_complex<F> m = rdg_csqrt(rdg_complex<F>{1 - a.re, -a.im});
+  rdg_complex<F> p = rdg_csqrt(rdg_complex<F>{1 + a.re, a.im});
+  return {2 * rdg_atan2(m.re, p.re), rdg_asinh(p.re * m.im - p.im * m.re)};
+}
+RDG_C rdg_cacosh(rdg_complex<F> a) {
+  rdg_complex<F> m = rdg_csqrt(rdg_complex<F>{a.re - 1, a.im});
+  rdg_complex<F> p = rdg_csqrt(rdg_complex<F>{a.re + 1, a.im});
+  return {rdg_asinh(m.re * p.re + m.im * p.im), 2 * rdg_atan2(m.im, p.re)};
+}
+RDG_C rdg_casinh(rdg_complex<F> a) {
+  rdg_complex<F> w = rdg_casin(rdg_complex<F>{-a.im, a.re});
+  return {w.im, -w.re};
+}
+RDG_C rdg_catanh(rdg_complex<F> a) {
+  F x = a.re, y = a.im;
+  return {rdg_log1p(4 * x / ((1 - x) * (1 - x) + y * y)) / 4,
+          rdg_atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2};
+}
+RDG_C rdg_ccbrt(rdg_complex<F> a) {
+  F r = rdg_cbrt(rdg_cabs(a)), t = rdg_atan2(a.im, a.re) / 3;
+  return {r * rdg_cos(t), r * rdg_sin(t)};
+}
 RDG_C rdg_clogistic(rdg_complex<F> a) {
-  rdg_complex<F> e = rdg_cexp(rdg_complex<F>{-a.re, -a.im});
-  return rdg_cdiv(rdg_complex<F>{1, 0}, rdg_complex<F>{1 + e.re, e.im});
+  const rdg_complex<F> one = {1, 0};
+  if (a.re < 0) {
+    rdg_complex<F> e = rdg_cexp(a);
+    return rdg_cdiv(e, rdg_cadd(one, e));
+  }
+  return rdg_cdiv(one, rdg_cadd(one, rdg_cexp(rdg_cneg(a))));
 }
 RDG_C rdg_csign(rdg_complex<F> a) {
   F m = rdg_cabs(a);
   if (m == 0) return a;
   return {a.re / m, a.im / m};
 }
-RDG_C rdg_cpow(rdg_complex<F> a, rdg_complex<F> b) {
+RDG_FN rdg_c128 rdg_cpow(rdg_c128 a, rdg_c128 b) {
   if (a.re == 0 && a.im == 0) {
-    return b.re == 0 && b.im == 0 ? rdg_complex<F>{1, 0}
-                                  : rdg_complex<F>{0, 0};
+    return b.re == 0 && b.im == 0 ? rdg_c128{1, 0} : rdg_c128{0, 0};
   }
   return rdg_cexp(rdg_cmul(b, rdg_clog(a)));
+}
+RDG_FN rdg_c64 rdg_cpow(rdg_c64 a, rdg_c64 b) {
+  return rdg_narrow(rdg_cpow(rdg_wide(a), rdg_wide(b)));
 }
 // ---- end of prelude ----
 )common";

@@ -31,17 +31,20 @@ struct OpRow {
 constexpr OpRow kOps[] = {
     {Opcode::kAbs, "rdg_abs($0)", "($0 < 0 ? ($T)(0 - ($U)$0) : $0)", "$0",
      "$0", "rdg_cabs($0)"},
-    {Opcode::kAcos, "rdg_acos($0)", nullptr, nullptr, nullptr, nullptr},
-    {Opcode::kAcosh, "rdg_acosh($0)", nullptr, nullptr, nullptr, nullptr},
+    {Opcode::kAcos, "rdg_acos($0)", nullptr, nullptr, nullptr, "rdg_cacos($0)"},
+    {Opcode::kAcosh, "rdg_acosh($0)", nullptr, nullptr, nullptr,
+     "rdg_cacosh($0)"},
     {Opcode::kAdd, "($0 + $1)", "($T)(($U)$0 + ($U)$1)", "($T)($0 + $1)",
      "($0 || $1)", "rdg_cadd($0, $1)"},
     {Opcode::kAnd, nullptr, "($T)($0 & $1)", "($T)($0 & $1)", "($0 && $1)",
      nullptr},
-    {Opcode::kAsin, "rdg_asin($0)", nullptr, nullptr, nullptr, nullptr},
-    {Opcode::kAsinh, "rdg_asinh($0)", nullptr, nullptr, nullptr, nullptr},
+    {Opcode::kAsin, "rdg_asin($0)", nullptr, nullptr, nullptr, "rdg_casin($0)"},
+    {Opcode::kAsinh, "rdg_asinh($0)", nullptr, nullptr, nullptr,
+     "rdg_casinh($0)"},
     {Opcode::kAtan2, "rdg_atan2($0, $1)", nullptr, nullptr, nullptr, nullptr},
-    {Opcode::kAtanh, "rdg_atanh($0)", nullptr, nullptr, nullptr, nullptr},
-    {Opcode::kCbrt, "rdg_cbrt($0)", nullptr, nullptr, nullptr, nullptr},
+    {Opcode::kAtanh, "rdg_atanh($0)", nullptr, nullptr, nullptr,
+     "rdg_catanh($0)"},
+    {Opcode::kCbrt, "rdg_cbrt($0)", nullptr, nullptr, nullptr, "rdg_ccbrt($0)"},
     {Opcode::kCeil, "rdg_ceil($0)", nullptr, nullptr, nullptr, nullptr},
     {Opcode::kClamp, "rdg_min(rdg_max($1, $0), $2)",
      "rdg_imin(rdg_imax($1, $0), $2)", "rdg_imin(rdg_imax($1, $0), $2)",
@@ -49,7 +52,7 @@ constexpr OpRow kOps[] = {
     {Opcode::kComplex, nullptr, nullptr, nullptr, nullptr, "$T{$0, $1}"},
     {Opcode::kCopy, "$0", "$0", "$0", "$0", "$0"},
     {Opcode::kCosine, "rdg_cos($0)", nullptr, nullptr, nullptr, "rdg_ccos($0)"},
-    {Opcode::kCosh, "rdg_cosh($0)", nullptr, nullptr, nullptr, nullptr},
+    {Opcode::kCosh, "rdg_cosh($0)", nullptr, nullptr, nullptr, "rdg_ccosh($0)"},
     {Opcode::kCountLeadingZeros, nullptr, "($T)rdg_clz(($U)$0, $B)",
      "($T)rdg_clz(($U)$0, $B)", nullptr, nullptr},
     {Opcode::kDivide, "($0 / $1)", "rdg_sdiv($0, $1)", "rdg_udiv($0, $1)",
@@ -97,9 +100,9 @@ constexpr OpRow kOps[] = {
      "($T)rdg_shr(rdg_low(($U)$0, $B), ($U)$1, $B)",
      "($T)rdg_shr(($U)$0, ($U)$1, $B)", nullptr, nullptr},
     {Opcode::kSign, "rdg_sign($0)", "($T)(($0 > 0) - ($0 < 0))",
-     "($T)($0 != 0)", nullptr, "rdg_csign($0)"},
+     "($T)($0 != 0)", "$0", "rdg_csign($0)"},
     {Opcode::kSine, "rdg_sin($0)", nullptr, nullptr, nullptr, "rdg_csin($0)"},
-    {Opcode::kSinh, "rdg_sinh($0)", nullptr, nullptr, nullptr, nullptr},
+    {Opcode::kSinh, "rdg_sinh($0)", nullptr, nullptr, nullptr, "rdg_csinh($0)"},
     {Opcode::kSqrt, "rdg_sqrt($0)", nullptr, nullptr, nullptr, "rdg_csqrt($0)"},
     {Opcode::kSubtract, "($0 - $1)", "($T)(($U)$0 - ($U)$1)",
      "($T)(($U)$0 - ($U)$1)", "($0 != $1)", "rdg_csub($0, $1)"},
@@ -206,6 +209,9 @@ absl::StatusOr<std::string> ConvertText(ElementType from, ElementType to,
     }
     RIDGE_ASSIGN_OR_RETURN(std::string re, ConvertText(from, part, x));
     return Complex(to, re, "0");
+  }
+  if (IsComplex(from) && IsPred(to)) {
+    return absl::StrCat("(", x, ".re != 0 || ", x, ".im != 0)");
   }
   if (IsComplex(from)) {
     return ConvertText(ComplexComponent(from), to, absl::StrCat(x, ".re"));
@@ -395,6 +401,11 @@ absl::StatusOr<std::string> OpText(const Node& node,
     case Opcode::kCompare:
       return CompareText(node, types[0], x);
     case Opcode::kIsFinite:
+      if (IsComplex(types[0])) {
+        return absl::StrCat("(rdg_isfinite(", x[0], ".re) && rdg_isfinite(",
+                            x[0], ".im))");
+      }
+      if (!IsFloat(types[0])) return "true";
       return absl::StrCat("rdg_isfinite(", x[0], ")");
     case Opcode::kReal:
       return IsComplex(types[0]) ? absl::StrCat(x[0], ".re") : x[0];

@@ -28,20 +28,9 @@ Z Sign(Z z) {
   double a = std::abs(z);
   return a == 0 ? z : z / a;
 }
-// Smith's method, which does not overflow where the quotient does not.
-Z Divide(Z a, Z b) {
-  double c = b.real();
-  double d = b.imag();
-  if (std::fabs(c) >= std::fabs(d)) {
-    if (c == 0 && d == 0) return {a.real() / c, a.imag() / c};
-    double r = d / c;
-    double t = c + d * r;
-    return {(a.real() + a.imag() * r) / t, (a.imag() - a.real() * r) / t};
-  }
-  double r = c / d;
-  double t = c * r + d;
-  return {(a.real() * r + a.imag()) / t, (a.imag() * r - a.real()) / t};
-}
+// As C99's Annex G has it: infinite over finite is infinite, finite over
+// infinite is zero, and no overflow where the quotient does not.
+Z Divide(Z a, Z b) { return a / b; }
 Z Multiply(Z a, Z b) {
   return {a.real() * b.real() - a.imag() * b.imag(),
           a.real() * b.imag() + a.imag() * b.real()};

@@ -55,9 +55,11 @@ struct BoundOptions {
   // Spacing of the numbers that the other side multiplies f32 dots and
   // convolutions in: 2^-10 for TF32.
   double f32_product_spacing = 0x1p-23;
-  // Spacing of running sums of f16 and bf16: 2^-23 when they are kept in f32,
-  // 2^-10 and 2^-7 where every partial sum is rounded to the type (which HLO
-  // allows: the reducer's result type says so).
+  // Spacing of running sums of types narrower than f32: 2^-23 when they are
+  // kept in f32, else that of the type (2^-10 for f16, 2^-7 for bf16), where
+  // every partial sum is rounded. HLO allows that: the reducer's result type
+  // says so. Products of dots and convolutions in eight bits then are summed in
+  // f16.
   bool narrow_sums_in_f32 = true;
 };
 

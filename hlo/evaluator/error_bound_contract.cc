@@ -1,8 +1,10 @@
 // Error rules of dots, convolutions, transforms and linear algebra, sorts.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "hlo/base/status_macros.h"
@@ -75,6 +77,16 @@ absl::StatusOr<Bounded> BoundContraction(const BoundOp& op) {
   for (int k = 0; k < 2; ++k) {
     ElementType t = ComplexComponent(op.in(k).value.shape().type());
     f32_operands = f32_operands || t == ElementType::kF32;
+  }
+  if (!op.context.options().narrow_sums_in_f32) {
+    // Half products kept in half; eight bits are computed in f16.
+    for (int64_t k = 0; k < 2; ++k) {
+      const ElementType t = op.in(k).value.shape().type();
+      if (!IsFloat(t) || Info(t).bits >= 32) continue;
+      spacing = std::max(
+          spacing, std::ldexp(1.0, -std::max(Info(t).mantissa_bits,
+                                             Info(t).bits == 8 ? 10 : 0)));
+    }
   }
   const int64_t terms = Terms(op);
   Literal slack =
@@ -321,31 +333,33 @@ absl::StatusOr<Bounded> BoundSort(const BoundOp& op) {
   // Neighbours that the comparator finds equal, for sorts that are not stable.
   const ScalarProgram* program =
       op.context.typed().Program(*op.instruction.to_apply());
+  std::unique_ptr<ScalarProgram::Workspace> workspace;
+  if (program != nullptr) {
+    workspace = std::make_unique<ScalarProgram::Workspace>(*program, 1);
+  }
+  std::vector<std::array<uint8_t, 16>> lanes(2 * sorted.size());
+  std::vector<const void*> in;
+  for (const auto& lane : lanes) in.push_back(lane.data());
   auto equal = [&](int64_t l, int64_t i) {
     if (stable) return false;
     if (program == nullptr) return true;
-    ScalarProgram::Workspace workspace(*program, 1);
     for (int way = 0; way < 2; ++way) {
-      std::vector<std::vector<uint8_t>> lanes;
-      std::vector<const void*> in;
       for (size_t k = 0; k < sorted.size(); ++k) {
+        const ElementType t = sorted[k].shape().type();
+        LaneFn load = LoadFn(t);
         for (int side = 0; side < 2; ++side) {
-          std::vector<uint8_t> lane(16);
-          const ElementType t = sorted[k].shape().type();
           const uint8_t* p = sorted[k].bytes() +
                              lines.at(l, i + (side ^ way)) * StorageBytes(t);
-          LaneFn load = LoadFn(t);
+          uint8_t* lane = lanes[2 * k + side].data();
           if (load != nullptr) {
-            load(p, lane.data(), 1);
+            load(p, lane, 1);
           } else {
-            std::copy_n(p, StorageBytes(t), lane.data());
+            std::copy_n(p, StorageBytes(t), lane);
           }
-          lanes.push_back(std::move(lane));
         }
       }
-      for (const auto& lane : lanes) in.push_back(lane.data());
       const void* out[1];
-      program->Run(&workspace, in, 1, out);
+      program->Run(workspace.get(), in, 1, out);
       if (*static_cast<const uint8_t*>(out[0]) != 0) return false;
     }
     return true;

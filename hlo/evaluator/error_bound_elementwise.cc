@@ -338,6 +338,7 @@ absl::StatusOr<Bounded> BoundComplex(const BoundOp& op, Literal value) {
     for (size_t k = 0; k < wide.size() && k < 2; ++k)
       x[k] = wide[k].data<Z>()[i];
     const Z c = call(x);
+    if (op.exact() && !std::isfinite(std::abs(c))) continue;
     double e = own * std::abs(c);
     for (size_t k = 0; k < wide.size() && k < 2; ++k) {
       if (op.in(k).exact()) continue;

@@ -552,7 +552,11 @@ absl::StatusOr<Bounded> BoundSelectAndScatter(const BoundOp& op) {
                                  Magnitudes(op.in(2).value)}));
   RIDGE_ASSIGN_OR_RETURN(Literal center, RunWide(op, Values(op)));
   int64_t overlap = 1;
-  for (const WindowDimension& w : *op.instruction.window()) overlap *= w.size;
+  if (op.instruction.window() != nullptr) {
+    for (const WindowDimension& w : *op.instruction.window()) {
+      overlap *= w.size;
+    }
+  }
   const double u = std::ldexp(1.0, -Info(type).mantissa_bits);
   AddScaled(u * SumGrowth(overlap), size, &slack);
   return ArrayValue(value, RoundedError(value, center, slack));

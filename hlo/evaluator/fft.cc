@@ -154,6 +154,10 @@ absl::StatusOr<Literal> EvalFft(const Op& op) {
   if (real_in) out_dims[rank - 1] = last / 2 + 1;
   DimVector expected = full;
   if (real_out) expected[rank - 1] = last / 2 + 1;
+  // A transform of no points, or of nothing, gives zeros.
+  bool no_points = op.shape.ElementCount() == 0 && from.ElementCount() == 0;
+  for (int64_t n : length) no_points = no_points || n == 0;
+  if (no_points) return Literal::Zeros(op.shape);
   RIDGE_RETURN_IF_ERROR(CheckDims("the operand", from, expected));
   RIDGE_RETURN_IF_ERROR(CheckDims("the result", op.shape, out_dims));
   if (op.shape.ElementCount() == 0 || from.ElementCount() == 0) {

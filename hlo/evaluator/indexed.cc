@@ -283,7 +283,11 @@ absl::StatusOr<Literal> EvalGather(const Op& op) {
   }
   Literal out = Literal::Zeros(op.shape);
   const int64_t total = op.shape.ElementCount();
-  if (total == 0) return out;
+  // Windows of no elements, or of an empty operand, leave zeros.
+  if (total == 0 || from.ElementCount() == 0) return out;
+  for (int64_t d : collapsed) {
+    if (sizes[d] == 0) return out;
+  }
   const int width = StorageBytes(op.shape.type());
   const DimVector out_strides = RowMajorStrides(op.shape.dims());
   const DimVector src_strides = RowMajorStrides(from.dims());

@@ -136,7 +136,7 @@ absl::StatusOr<Literal> EvalTriangularSolve(const Op& op) {
   const Instruction& i = op.instruction;
   const int64_t rank = a.rank();
   Solve s;
-  s.left = i.bool_attr(AttrId::kLeftSide, true);
+  s.left = i.bool_attr(AttrId::kLeftSide, false);
   s.lower = i.bool_attr(AttrId::kLower, false);
   s.unit = i.bool_attr(AttrId::kUnitDiagonal, false);
   const TriangularTranspose transpose =

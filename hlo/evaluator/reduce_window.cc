@@ -48,7 +48,10 @@ Literal ReduceOneDimension(const Interpreter& interpreter,
         }
         continue;
       }
-      for (int64_t k = 0; k < w.size; ++k) {
+      int64_t first;
+      int64_t last;
+      WindowRange(w, size, o, &first, &last);
+      for (int64_t k = first; k < last; ++k) {
         const int64_t at = WindowPosition(w, size, o, k);
         if (at < 0) continue;
         reducer.combine(acc, src + at * inner * width, inner);
@@ -114,6 +117,13 @@ void StoreLane(const void* lane, ElementType type, uint8_t* to) {
   } else {
     std::memcpy(to, lane, StorageBytes(type));
   }
+}
+
+absl::Status CheckWork(int64_t windows, absl::Span<const int64_t> sizes) {
+  const int64_t steps = SaturatingMul(windows, Product(sizes));
+  if (steps <= kMostWindowSteps) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(windows, " windows of ", Product(sizes), " elements"));
 }
 
 absl::Status CheckProgram(const ScalarProgram* program, int64_t parameters,
@@ -224,6 +234,7 @@ absl::StatusOr<Literal> EvalReduceWindow(const Op& op) {
     DimVector sizes;
     for (const WindowDimension& w : *window) sizes.push_back(w.size);
     const int64_t n = Product(dims);
+    RIDGE_RETURN_IF_ERROR(CheckWork(n, sizes));
     const int64_t grain =
         std::max<int64_t>(1, 4096 / std::max<int64_t>(1, Product(sizes)));
     const DimVector strides = RowMajorStrides(from.dims());
@@ -271,6 +282,8 @@ absl::StatusOr<Literal> EvalSelectAndScatter(const Op& op) {
   const Computation* select = op.instruction.computation(AttrId::kSelect);
   const Computation* scatter = op.instruction.computation(AttrId::kScatter);
   const Window* window = op.instruction.window();
+  const Window whole(from.rank());
+  if (window == nullptr && from.rank() == 0) window = &whole;
   if (select == nullptr || scatter == nullptr || window == nullptr ||
       static_cast<int64_t>(window->size()) != from.rank() ||
       !op.in(2).shape().IsScalar()) {
@@ -285,6 +298,7 @@ absl::StatusOr<Literal> EvalSelectAndScatter(const Op& op) {
     if (dims.back() < 0) return Invalid("window dimension ", d, " is empty");
   }
   RIDGE_RETURN_IF_ERROR(CheckDims("the source", source, dims));
+  RIDGE_RETURN_IF_ERROR(CheckWork(Product(dims), sizes));
   const ScalarProgram* selects = op.interpreter.Program(*select);
   const ScalarProgram* combines = op.interpreter.Program(*scatter);
   RIDGE_RETURN_IF_ERROR(CheckProgram(selects, 2, 1));

@@ -289,6 +289,7 @@ absl::StatusOr<Literal> EvalIota(const Op& op) {
   if (dim < 0 || dim >= op.shape.rank()) {
     return Invalid("iota_dimension ", dim, " of ", op.shape.ToString());
   }
+  if (op.shape.ElementCount() == 0) return Literal::Zeros(op.shape);
   const ElementType type = op.shape.type();
   const int64_t size = op.shape.dim(dim);
   Literal line = Literal::Zeros(Shape::Array(ElementType::kS64, {size}));

@@ -23,6 +23,22 @@ inline int64_t WindowPosition(const WindowDimension& d, int64_t size,
   return at < size ? at : -1;
 }
 
+// The window elements [first, last) that can fall inside the array; those in
+// the holes of a dilated array are among them.
+inline void WindowRange(const WindowDimension& d, int64_t size, int64_t out,
+                        int64_t* first, int64_t* last) {
+  const int64_t start = out * d.stride - d.padding_low;
+  const int64_t end = size == 0 ? 0 : (size - 1) * d.base_dilation + 1;
+  *first =
+      start >= 0 ? 0 : (-start + d.window_dilation - 1) / d.window_dilation;
+  *last = start >= end
+              ? 0
+              : std::min(d.size, (end - 1 - start) / d.window_dilation + 1);
+}
+
+// Windows visited element by element: more are refused, not waited for.
+inline constexpr int64_t kMostWindowSteps = int64_t{1} << 38;
+
 // The size of the output along one dimension, -1 for a window that makes no
 // sense.
 inline int64_t WindowedSize(const WindowDimension& d, int64_t size) {

@@ -178,7 +178,10 @@ void WriteAttributes(const Instruction& i, const ComputationIds& ids,
     if (const Codec* codec = FindCodec(a.id)) codec->write(w, a.value, out);
   }
   WriteDefaults(i, out);
-  if (!exact) return;
+  if (!exact) {
+    out->clear_ridge();
+    return;
+  }
 
   // What a reader would make of this, and where that differs.
   Message lifted;
@@ -192,6 +195,7 @@ void WriteAttributes(const Instruction& i, const ComputationIds& ids,
   // The reader only looks at opcode and operands.
   const ReadContext c{*seen, none, const_cast<Instruction*>(&i)};
   if (AttributesOf(c) != written) {
+    out->mutable_ridge()->set_has_attributes(true);
     for (AttrId id : written) {
       out->mutable_ridge()->add_attributes(std::string(Name(id)));
     }
@@ -207,6 +211,24 @@ void WriteAttributes(const Instruction& i, const ComputationIds& ids,
   }
 }
 
+absl::StatusOr<Literal> ReadLiteral(const Message& in) {
+  LiteralSpelling spelling;
+  spelling.elided.assign(in.ridge().elided().begin(),
+                         in.ridge().elided().end());
+  spelling.abbreviated.assign(in.ridge().abbreviated().begin(),
+                              in.ridge().abbreviated().end());
+  return LiteralFromProto(in.literal(), spelling);
+}
+
+void WriteLiteral(const Literal& literal, Message* out) {
+  LiteralSpelling spelling;
+  LiteralToProto(literal, out->mutable_literal(), &spelling);
+  for (int leaf : spelling.elided) out->mutable_ridge()->add_elided(leaf);
+  for (int leaf : spelling.abbreviated) {
+    out->mutable_ridge()->add_abbreviated(leaf);
+  }
+}
+
 absl::Status ReadAttributes(const Message& in,
                             const ComputationsById& computations,
                             Instruction* i) {
@@ -218,7 +240,7 @@ absl::Status ReadAttributes(const Message& in,
     message = &lifted;
   }
   const ReadContext c{*message, computations, i};
-  if (in.ridge().attributes_size() == 0) {
+  if (!in.ridge().has_attributes()) {
     for (AttrId id : AttributesOf(c)) {
       RIDGE_RETURN_IF_ERROR(ReadAttribute(id, c));
     }

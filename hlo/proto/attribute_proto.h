@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "hlo/ir/module.h"
 #include "hlo/proto/hlo.pb.h"
 
@@ -26,6 +27,10 @@ void WriteAttributes(const Instruction& i, const ComputationIds& ids,
 absl::Status ReadAttributes(const proto::HloInstructionProto& in,
                             const ComputationsById& computations,
                             Instruction* i);
+
+// The field `literal`, of constants and custom calls, with its spelling.
+absl::StatusOr<Literal> ReadLiteral(const proto::HloInstructionProto& in);
+void WriteLiteral(const Literal& literal, proto::HloInstructionProto* out);
 
 }  // namespace ridge::proto_internal
 

@@ -228,14 +228,21 @@ const Codec kCodecs[] = {
      },
      [](const R& c) { return c.message.dynamic_slice_sizes_size() > 0; },
      [](const R& c, V* v) -> absl::Status {
-       const int count = c.message.source_target_pairs_size();
        const auto& flat = c.message.dynamic_slice_sizes();
-       // XLA gives one list a pair, or (for one buffer) one list in all.
-       const int lists = count > 0 && flat.size() % count == 0 ? count : 1;
+       // One size a dimension of the buffer, list after list.
+       int rank = 1;
+       if (c.instruction->operand_count() > 0) {
+         const Shape* shape = &c.instruction->operand(0)->shape();
+         while (shape->IsTuple() && !shape->tuple_shapes().empty()) {
+           shape = &shape->tuple_shape(0);
+         }
+         rank = std::max(static_cast<int>(shape->rank()), 1);
+       }
+       const int lists = flat.size() % rank == 0 ? flat.size() / rank : 1;
        IntLists sizes(static_cast<size_t>(lists));
-       const int length = flat.size() / lists;
-       for (int k = 0; k < length * lists; ++k) {
-         sizes[k / std::max(length, 1)].push_back(flat[k]);
+       const int length = lists == 0 ? 1 : flat.size() / lists;
+       for (int k = 0; k < flat.size(); ++k) {
+         sizes[static_cast<size_t>(k / length)].push_back(flat[k]);
        }
        Box(std::move(sizes), v);
        return absl::OkStatus();
@@ -270,13 +277,11 @@ const Codec kCodecs[] = {
      }},
     {AttrId::kLiteral,
      [](const W&, const V& v, Message* m) {
-       LiteralToProto(Boxed<Literal>(v), m->mutable_literal());
+       WriteLiteral(Boxed<Literal>(v), m);
      },
      [](const R& c) { return c.message.has_literal(); },
      [](const R& c, V* v) -> absl::Status {
-       RIDGE_ASSIGN_OR_RETURN(
-           Literal literal,
-           LiteralFromProto(c.message.literal(), c.message.ridge().elided()));
+       RIDGE_ASSIGN_OR_RETURN(Literal literal, ReadLiteral(c.message));
        Box(std::move(literal), v);
        return absl::OkStatus();
      }},

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "hlo/proto/module_proto.h"
 #include "hlo/text/parser.h"
@@ -37,6 +38,18 @@ std::string ReadAll(const fs::path& path) {
   return text.str();
 }
 
+// The first lines that differ.
+std::string Difference(const std::string& a, const std::string& b) {
+  const std::vector<absl::string_view> x = absl::StrSplit(a, '\n');
+  const std::vector<absl::string_view> y = absl::StrSplit(b, '\n');
+  for (size_t k = 0; k < x.size() && k < y.size(); ++k) {
+    if (x[k] == y[k]) continue;
+    return absl::StrCat("\n  < ", x[k].substr(0, 300), "\n  > ",
+                        y[k].substr(0, 300));
+  }
+  return " in length";
+}
+
 // What goes wrong with a module on its way through a message; "" if nothing.
 std::string Problem(const std::string& path) {
   const auto module = ParseModule(ReadAll(path));
@@ -46,8 +59,10 @@ std::string Problem(const std::string& path) {
   if (!again.ok()) {
     return absl::StrCat(path, ": ", again.status().message());
   }
-  if (Print(**again) != Print(**module)) {
-    return absl::StrCat(path, ": the text differs");
+  const std::string before = Print(**module);
+  const std::string after = Print(**again);
+  if (before != after) {
+    return absl::StrCat(path, ": the text differs", Difference(before, after));
   }
   if (ModuleToProto(**again) != bytes) {
     return absl::StrCat(path, ": the bytes differ");

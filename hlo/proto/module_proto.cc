@@ -30,62 +30,109 @@ using proto_internal::ComputationsById;
 
 // ---- Writing ---------------------------------------------------------------
 
-void WriteInstruction(const Instruction& i, const ComputationIds& ids,
-                      bool exact, proto::HloInstructionProto* out) {
+// Numbers in the order of the text, so that they do not depend on how the
+// module came about.
+using InstructionIds = std::vector<int64_t>;  // by Instruction::id()
+
+void WriteInstruction(const Instruction& i, const ComputationIds& computations,
+                      const InstructionIds& ids, bool exact,
+                      proto::HloInstructionProto* out) {
   out->set_name(std::string(i.name()));
   out->set_opcode(std::string(Name(i.opcode())));
   ShapeToProto(i.shape(), out->mutable_shape());
-  out->set_id(i.id());
+  out->set_id(ids[i.id()]);
   for (const Instruction* operand : i.operands()) {
-    out->add_operand_ids(operand->id());
+    out->add_operand_ids(ids[operand->id()]);
   }
   for (const Instruction* p : i.control_predecessors()) {
-    out->add_control_predecessor_ids(p->id());
+    out->add_control_predecessor_ids(ids[p->id()]);
   }
   if (i.opcode() == Opcode::kParameter) {
     out->set_parameter_number(i.parameter_number());
   }
   if (i.opcode() == Opcode::kConstant && i.shared_literal() != nullptr) {
-    LiteralToProto(i.literal(), out->mutable_literal());
-    if (i.literal().elided() && exact) out->mutable_ridge()->set_elided(true);
+    proto_internal::WriteLiteral(i.literal(), out);
   }
-  proto_internal::WriteAttributes(i, ids, exact, out);
+  proto_internal::WriteAttributes(i, computations, exact, out);
+}
+
+// Whether the asynchronous caller of `c` can be written `op-start`: one
+// operation on all its parameters, in order.
+bool CanBeSugar(const Computation& c) {
+  const Instruction* root = c.root();
+  const int64_t count = static_cast<int64_t>(c.parameters().size());
+  if (root == nullptr || root->operand_count() != count ||
+      c.instruction_count() != count + 1 ||
+      root->opcode() == Opcode::kParameter ||
+      root->opcode() == Opcode::kConstant) {
+    return false;
+  }
+  for (int64_t k = 0; k < count; ++k) {
+    if (root->operand(k) != c.parameter(k)) return false;
+  }
+  return true;
+}
+
+// Computations that fusions, and that asynchronous starts, call.
+struct Callees {
+  absl::flat_hash_set<const Computation*> fused;
+  absl::flat_hash_set<const Computation*> async;
+};
+
+Callees FindCallees(const Module& module) {
+  Callees callees;
+  for (const Computation* c : module.computations()) {
+    for (const Instruction* i : c->instructions()) {
+      if (i->opcode() == Opcode::kFusion) callees.fused.insert(i->calls());
+      if (i->opcode() == Opcode::kAsyncStart) callees.async.insert(i->calls());
+    }
+  }
+  return callees;
 }
 
 proto::HloModuleProto WriteModule(const Module& module, bool exact) {
   proto::HloModuleProto out;
   proto_internal::WriteHeader(module, exact, &out);
-  ComputationIds ids;
-  int64_t next_id = 1;
-  for (const Computation* c : module.computations()) ids[c] = next_id++;
-  absl::flat_hash_map<const Computation*, bool> fused;
+  ComputationIds computations;
+  InstructionIds ids(static_cast<size_t>(module.id_bound()), 0);
+  int64_t next_computation = 1;
+  int64_t next_instruction = 1;
   for (const Computation* c : module.computations()) {
+    computations[c] = next_computation++;
     for (const Instruction* i : c->instructions()) {
-      if (i->opcode() == Opcode::kFusion) fused[i->calls()] = true;
+      ids[i->id()] = next_instruction++;
     }
   }
+  const Callees callees = FindCallees(module);
   for (const Computation* c : module.computations()) {
+    const bool fused = callees.fused.contains(c);
     proto::HloComputationProto* computation = out.add_computations();
     computation->set_name(std::string(c->name()));
-    computation->set_id(ids[c]);
+    computation->set_id(computations[c]);
     computation->set_execution_thread(c->execution_thread().empty()
                                           ? "main"
                                           : std::string(c->execution_thread()));
-    computation->set_is_fusion_computation(fused.contains(c));
+    computation->set_is_fusion_computation(fused);
     proto_internal::WriteProgramShape(*c, computation->mutable_program_shape());
-    if (c->root() != nullptr) computation->set_root_id(c->root()->id());
+    if (c->root() != nullptr) computation->set_root_id(ids[c->root()->id()]);
+    const bool sugar = callees.async.contains(c) && CanBeSugar(*c);
+    if (exact && sugar != c->is_async_sugar()) {
+      computation->mutable_ridge()->set_async_sugar(c->is_async_sugar());
+    }
     for (const Instruction* i : c->instructions()) {
-      WriteInstruction(*i, ids, exact, computation->add_instructions());
+      WriteInstruction(*i, computations, ids, exact,
+                       computation->add_instructions());
     }
     if (c->IsEntry()) {
       out.set_entry_computation_name(std::string(c->name()));
-      out.set_entry_computation_id(ids[c]);
+      out.set_entry_computation_id(computations[c]);
     }
     // The order of the text is the schedule.
-    if (module.is_scheduled() && !fused.contains(c)) {
-      auto& sequence = (*out.mutable_schedule()->mutable_sequences())[ids[c]];
+    if (module.is_scheduled() && !fused) {
+      auto& sequence =
+          (*out.mutable_schedule()->mutable_sequences())[computations[c]];
       for (const Instruction* i : c->instructions()) {
-        sequence.add_instruction_ids(i->id());
+        sequence.add_instruction_ids(ids[i->id()]);
       }
     }
   }
@@ -215,7 +262,7 @@ class ComputationReader {
   }
 
   // Operands and control predecessors before their users; a schedule, where
-  // there is one, else the order of the message.
+  // there is one, else the order of ids.
   absl::Status Order(std::vector<int>* order) {
     const int count = in_.instructions_size();
     // Positions in the order wanted.
@@ -239,7 +286,12 @@ class ComputationReader {
                        " instructions");
       }
     } else {
+      // XLA writes users before or after as it happens to visit them; its
+      // ids have the order of the text.
       for (int k = 0; k < count; ++k) wanted.push_back(k);
+      std::sort(wanted.begin(), wanted.end(), [&](int a, int b) {
+        return in_.instructions(a).id() < in_.instructions(b).id();
+      });
     }
     IndexById position;
     for (int p = 0; p < count; ++p) {
@@ -301,8 +353,7 @@ class ComputationReader {
     }
     if (*opcode == Opcode::kConstant) {
       if (!in.has_literal()) return Invalid("a constant needs a literal");
-      RIDGE_ASSIGN_OR_RETURN(
-          Literal literal, LiteralFromProto(in.literal(), in.ridge().elided()));
+      RIDGE_ASSIGN_OR_RETURN(Literal literal, proto_internal::ReadLiteral(in));
       i->set_literal(std::make_shared<const Literal>(std::move(literal)));
     }
     instructions_[in.id()] = i;
@@ -331,33 +382,41 @@ class ComputationReader {
   absl::flat_hash_set<absl::string_view> names_;
 };
 
-// Callees before callers.
+// Callees before callers, else the order of ids.
 absl::Status OrderComputations(const proto::HloModuleProto& in,
                                std::vector<int>* order) {
-  IndexById index;
   const int count = in.computations_size();
-  for (int k = 0; k < count; ++k) {
-    if (!index.insert({in.computations(k).id(), k}).second) {
-      return Invalid("two computations have id ", in.computations(k).id());
+  std::vector<int> wanted;
+  for (int k = 0; k < count; ++k) wanted.push_back(k);
+  std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) {
+    return in.computations(a).id() < in.computations(b).id();
+  });
+  IndexById position;
+  for (int p = 0; p < count; ++p) {
+    const int64_t id = in.computations(wanted[static_cast<size_t>(p)]).id();
+    if (!position.insert({id, p}).second) {
+      return Invalid("two computations have id ", id);
     }
   }
   std::vector<std::vector<int>> successors(static_cast<size_t>(count));
   std::vector<int> waiting(static_cast<size_t>(count), 0);
-  for (int k = 0; k < count; ++k) {
-    for (const auto& i : in.computations(k).instructions()) {
+  for (int p = 0; p < count; ++p) {
+    const auto& computation = in.computations(wanted[static_cast<size_t>(p)]);
+    for (const auto& i : computation.instructions()) {
       const absl::Status status =
-          AddEdges(i.called_computation_ids(), k, index,
+          AddEdges(i.called_computation_ids(), p, position,
                    "the called computation", &successors, &waiting);
       if (!status.ok()) {
-        return Annotate(status,
-                        absl::StrCat("computation ", in.computations(k).name(),
-                                     ": instruction ", i.name()));
+        return Annotate(status, absl::StrCat("computation ", computation.name(),
+                                             ": instruction ", i.name()));
       }
     }
   }
-  if (!StableOrder(successors, std::move(waiting), order)) {
+  std::vector<int> positions;
+  if (!StableOrder(successors, std::move(waiting), &positions)) {
     return Invalid("computations call each other in a cycle");
   }
+  for (int p : positions) order->push_back(wanted[static_cast<size_t>(p)]);
   return absl::OkStatus();
 }
 
@@ -386,6 +445,13 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModule(
                    " does not exist");
   }
   module->set_entry(entry->second);
+  const Callees callees = FindCallees(*module);
+  for (const proto::HloComputationProto& computation : in.computations()) {
+    Computation* c = computations[computation.id()];
+    c->set_async_sugar(computation.ridge().has_async_sugar()
+                           ? computation.ridge().async_sugar()
+                           : callees.async.contains(c) && CanBeSugar(*c));
+  }
   RIDGE_RETURN_IF_ERROR(proto_internal::ReadHeader(in, module.get()));
   return module;
 }

@@ -29,9 +29,12 @@ struct ProtoOptions {
 // Serialised bytes; deterministic.
 std::string ModuleToProto(const Module& module,
                           const ProtoOptions& options = {});
-// The same as protobuf text.
+// The same as protobuf text. Without Ridge's own fields unless asked for, so
+// that XLA reads it; what only those hold (replica_count, the order of
+// attributes) is then lost.
 std::string ModuleToProtoText(const Module& module,
-                              const ProtoOptions& options = {});
+                              const ProtoOptions& options = {/*wrap=*/false,
+                                                             /*exact=*/false});
 
 // Reads an HloProto or an HloModuleProto, whichever it is. InvalidArgument,
 // naming computation and instruction, for what is no module: unknown opcodes

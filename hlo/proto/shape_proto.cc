@@ -392,19 +392,60 @@ absl::StatusOr<Shape> ShapeFromProto(const proto::ShapeProto& in) {
   return shape;
 }
 
-void LiteralToProto(const Literal& literal, proto::LiteralProto* out) {
+namespace {
+
+void WriteLiteral(const Literal& literal, int* leaf, proto::LiteralProto* out,
+                  LiteralSpelling* spelling) {
   const Shape& shape = literal.shape();
   ShapeToProto(shape, out->mutable_shape());
-  for (const Literal& element : literal.elements()) {
-    LiteralToProto(element, out->add_tuple_literals());
+  if (shape.IsTuple()) {
+    for (const Literal& element : literal.elements()) {
+      WriteLiteral(element, leaf, out->add_tuple_literals(), spelling);
+    }
+    return;
   }
+  if (spelling != nullptr) {
+    if (literal.elided()) spelling->elided.push_back(*leaf);
+    if (literal.abbreviated()) spelling->abbreviated.push_back(*leaf);
+  }
+  ++*leaf;
   if (shape.IsArray() && literal.byte_size() > 0) {
     DataToProto(shape.type(), ToPhysical(literal), out);
   }
 }
 
-absl::StatusOr<Literal> LiteralFromProto(const proto::LiteralProto& in,
-                                         bool elided) {
+bool Contains(const std::vector<int>& leaves, int leaf) {
+  return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end();
+}
+
+absl::StatusOr<Literal> ReadArray(Shape shape, const proto::LiteralProto& in,
+                                  bool elided) {
+  for (int64_t d : shape.dims()) {
+    if (d == Shape::kUnbounded) {
+      return absl::InvalidArgumentError("a literal cannot be unbounded");
+    }
+  }
+  std::vector<uint8_t> data = DataFromProto(shape.type(), in);
+  const int64_t wanted =
+      SaturatingMul(shape.ElementCount(), StorageBytes(shape.type()));
+  if (elided && data.empty() && wanted > 0) {
+    Literal literal;
+    *literal.mutable_shape() = std::move(shape);
+    return literal;
+  }
+  if (static_cast<int64_t>(data.size()) != wanted) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a literal of shape ", shape.ToString(), " needs ",
+        shape.ElementCount(), " elements, found ",
+        data.size() / static_cast<size_t>(StorageBytes(shape.type()))));
+  }
+  data = FromPhysical(shape, std::move(data));
+  return Literal::FromBytes(std::move(shape), std::move(data));
+}
+
+absl::StatusOr<Literal> ReadLiteral(const proto::LiteralProto& in,
+                                    const LiteralSpelling& spelling,
+                                    int* leaf) {
   if (!in.has_shape()) {
     return absl::InvalidArgumentError("a literal needs a shape");
   }
@@ -419,47 +460,43 @@ absl::StatusOr<Literal> LiteralFromProto(const proto::LiteralProto& in,
     std::vector<Literal> elements;
     for (const proto::LiteralProto& element : in.tuple_literals()) {
       RIDGE_ASSIGN_OR_RETURN(Literal literal,
-                             LiteralFromProto(element, elided));
+                             ReadLiteral(element, spelling, leaf));
       elements.push_back(std::move(literal));
     }
     Literal tuple = Literal::Tuple(std::move(elements));
     *tuple.mutable_shape() = std::move(shape);
-    tuple.set_elided(elided);
     return tuple;
   }
+  const int number = (*leaf)++;
+  if (shape.IsToken()) {
+    Literal token;
+    *token.mutable_shape() = std::move(shape);
+    return token;
+  }
   if (!shape.IsArray()) {
-    if (shape.IsToken()) {
-      Literal token;
-      *token.mutable_shape() = std::move(shape);
-      return token;
-    }
     return absl::InvalidArgumentError(
         absl::StrCat("a literal cannot have the shape ", shape.ToString()));
   }
-  for (int64_t d : shape.dims()) {
-    if (d == Shape::kUnbounded) {
-      return absl::InvalidArgumentError("a literal cannot be unbounded");
-    }
-  }
-  std::vector<uint8_t> data = DataFromProto(shape.type(), in);
-  const int64_t wanted =
-      SaturatingMul(shape.ElementCount(), StorageBytes(shape.type()));
-  if (elided && data.empty()) {
-    Literal literal;
-    *literal.mutable_shape() = std::move(shape);
-    literal.set_elided(true);
-    return literal;
-  }
-  if (static_cast<int64_t>(data.size()) != wanted) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a literal of shape ", shape.ToString(), " needs ",
-        shape.ElementCount(), " elements, found ",
-        data.size() / static_cast<size_t>(StorageBytes(shape.type()))));
-  }
-  data = FromPhysical(shape, std::move(data));
-  Literal literal = Literal::FromBytes(std::move(shape), std::move(data));
+  const bool elided = Contains(spelling.elided, number);
+  RIDGE_ASSIGN_OR_RETURN(Literal literal,
+                         ReadArray(std::move(shape), in, elided));
   literal.set_elided(elided);
+  literal.set_abbreviated(Contains(spelling.abbreviated, number));
   return literal;
+}
+
+}  // namespace
+
+void LiteralToProto(const Literal& literal, proto::LiteralProto* out,
+                    LiteralSpelling* spelling) {
+  int leaf = 0;
+  WriteLiteral(literal, &leaf, out, spelling);
+}
+
+absl::StatusOr<Literal> LiteralFromProto(const proto::LiteralProto& in,
+                                         const LiteralSpelling& spelling) {
+  int leaf = 0;
+  return ReadLiteral(in, spelling, &leaf);
 }
 
 }  // namespace ridge

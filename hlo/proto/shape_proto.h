@@ -2,6 +2,8 @@
 #ifndef RIDGE_HLO_PROTO_SHAPE_PROTO_H_
 #define RIDGE_HLO_PROTO_SHAPE_PROTO_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "hlo/ir/literal.h"
@@ -15,11 +17,18 @@ void ShapeToProto(const Shape& shape, proto::ShapeProto* out);
 // layouts that are no permutation.
 absl::StatusOr<Shape> ShapeFromProto(const proto::ShapeProto& in);
 
-void LiteralToProto(const Literal& literal, proto::LiteralProto* out);
-// Memory is taken only for values that the message holds. `elided` says that
-// they mean nothing; then the message may hold none.
+// How the text of a literal differs from its values: by leaf, in order.
+struct LiteralSpelling {
+  std::vector<int> elided;
+  std::vector<int> abbreviated;
+};
+
+void LiteralToProto(const Literal& literal, proto::LiteralProto* out,
+                    LiteralSpelling* spelling = nullptr);
+// Memory is taken only for values that the message holds; elided leaves may
+// have none.
 absl::StatusOr<Literal> LiteralFromProto(const proto::LiteralProto& in,
-                                         bool elided);
+                                         const LiteralSpelling& spelling = {});
 
 }  // namespace ridge
 

@@ -312,13 +312,14 @@ bool Parser::CloseScope(Scope* sc, const char* open) {
     }
     c->RegisterParameter(p);
   }
-  // Names for what the text left without: opcode, opcode.1, ...
+  // Names for what the text left without, as XLA makes them: add.anon,
+  // add.anon.1, ...
   absl::flat_hash_map<Opcode, int64_t> next;
   for (Instruction* i : sc->anonymous) {
     int64_t& n = next[i->opcode()];
     while (true) {
-      std::string name = n == 0 ? std::string(Name(i->opcode()))
-                                : absl::StrCat(Name(i->opcode()), ".", n);
+      std::string name = absl::StrCat(Name(i->opcode()), ".anon");
+      if (n > 0) absl::StrAppend(&name, ".", n);
       ++n;
       if (sc->names.Find(name) != nullptr) continue;
       i->set_arena_name(module_->CopyText(name));
@@ -335,7 +336,7 @@ void Parser::NameAnonymous() {
   for (Computation* c : anonymous_computations_) {
     bool is_async = c->is_async_sugar();
     int64_t& n = is_async ? next_async : next_nested;
-    absl::string_view base = is_async ? "async_wrapped" : "nested";
+    absl::string_view base = is_async ? "async_wrapped" : "_";
     while (true) {
       std::string name =
           n == 0 ? std::string(base) : absl::StrCat(base, ".", n);
@@ -438,17 +439,21 @@ bool Parser::ParseLoneInstruction() {
   return true;
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ParseModule(
-    absl::string_view text, const ParseOptions& options) {
+namespace {
+
+// The module takes the text over.
+absl::StatusOr<std::unique_ptr<Module>> ParseOwned(
+    std::string owned, const ParseOptions& options) {
   std::vector<Diagnostic> errors;
   auto module = std::make_unique<Module>("");
-  Diagnostic about = CheckText(text, options.first_line);
+  Diagnostic about = CheckText(owned, options.first_line);
   if (!about.message.empty()) {
     errors.push_back(std::move(about));
   } else {
-    absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // a byte order mark
     module->set_source_file(options.file);
-    Parser parser(module->AdoptText(std::string(text)), options, module.get());
+    absl::string_view text = module->AdoptText(std::move(owned));
+    absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // a byte order mark
+    Parser parser(text, options, module.get());
     if (parser.Run()) return module;
     errors = parser.errors();
     if (static_cast<int64_t>(errors.size()) > options.max_errors) {
@@ -467,6 +472,13 @@ absl::StatusOr<std::unique_ptr<Module>> ParseModule(
   return ErrorsToStatus(errors, options);
 }
 
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(
+    absl::string_view text, const ParseOptions& options) {
+  return ParseOwned(std::string(text), options);
+}
+
 absl::StatusOr<std::vector<std::unique_ptr<Module>>> ParseModules(
     absl::string_view text, const ParseOptions& options) {
   std::vector<std::unique_ptr<Module>> modules;
@@ -474,7 +486,6 @@ absl::StatusOr<std::vector<std::unique_ptr<Module>>> ParseModules(
   ParseOptions part_options = options;
   part_options.diagnostics = &errors;
   bool any = false;
-  absl::Status failure;
   auto parse = [&](absl::string_view part) {
     // Only comments and blanks? The scanner knows; it wants an end mark.
     std::string copy(part);
@@ -523,7 +534,7 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModule(
   RIDGE_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   ParseOptions with_file = options;
   if (with_file.file.empty()) with_file.file = path;
-  return ParseModule(text, with_file);
+  return ParseOwned(std::move(text), with_file);
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Module>>> ReadModules(

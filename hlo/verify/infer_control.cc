@@ -124,19 +124,7 @@ absl::StatusOr<Shape> Map(const Instruction& i) {
                      Name(operand.type()), "[], found ", Text(parameter));
     }
   }
-  const Ints dims = i.dimensions();
-  if (i.has(AttrId::kDimensions)) {
-    if (static_cast<int64_t>(dims.size()) != first.rank()) {
-      return Invalid("map covers all ", first.rank(),
-                     " dimensions, found dimensions=", Braced(dims));
-    }
-    for (int64_t d = 0; d < first.rank(); ++d) {
-      if (dims[d] != d) {
-        return Invalid("dimensions of map must be 0, 1, ... in order, found ",
-                       Braced(dims));
-      }
-    }
-  }
+  // XLA maps over all dimensions whatever `dimensions` says.
   const Shape& result = mapped->root()->shape();
   RIDGE_RETURN_IF_ERROR(ExpectScalar(result, "the mapped result"));
   Shape shape = first;

@@ -34,8 +34,10 @@ void CheckInstruction(const Instruction& i, Context* context) {
 
 Context::Context(const Module& module, const VerifyOptions& options)
     : module_(module), options_(options) {
-  replica_count_ = HeaderInt(module, "replica_count", 1);
-  num_partitions_ = HeaderInt(module, "num_partitions", 1);
+  replica_count_ = HeaderInt(module, "replica_count",
+                             std::max<int64_t>(options.replica_count, 1));
+  num_partitions_ = HeaderInt(module, "num_partitions",
+                              std::max<int64_t>(options.num_partitions, 1));
   for (const Computation* c : module.computations()) {
     for (const Instruction* i : c->instructions()) {
       for (const Attribute& a : i->attributes()) {

@@ -38,6 +38,10 @@ struct VerifyOptions {
   // In a scheduled module each send is followed by its recv (or the other way
   // round) before another collective begins.
   bool verify_collective_deadlocks = true;
+  // Devices that run the module, where its header does not say; 0: not known,
+  // and not checked against.
+  int64_t replica_count = 0;
+  int64_t num_partitions = 0;
   // More errors than this are not reported.
   int64_t max_errors = 20;
 };

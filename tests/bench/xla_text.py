@@ -5,23 +5,23 @@
     python3 tests/bench/xla_text.py MODULE.hlo [--bench=PATH]
 
 Runs XLA (hlo_module_from_text, to_string, serialisation) and Ridge's
-parse_bench in turn, several times, and prints the best and the median time of
-each and their ratios. Turns alternate so that other load on the machine falls
-on both alike.
+parse_bench in turn, several times, and prints the best wall time of each, the
+least processor time, and their ratios. Turns alternate so that other load on
+the machine falls on both alike.
 """
 
 import argparse
 import re
-import statistics
 import subprocess
 import time
 
 
 def timed(function):
-    """Milliseconds of one call, and its result."""
-    start = time.perf_counter()
+    """Milliseconds (wall, processor) of one call, and its result."""
+    start = time.perf_counter(), time.process_time()
     result = function()
-    return (time.perf_counter() - start) * 1e3, result
+    end = time.perf_counter(), time.process_time()
+    return ((end[0] - start[0]) * 1e3, (end[1] - start[1]) * 1e3), result
 
 
 def xla_times(text):
@@ -40,10 +40,11 @@ def ridge_times(bench, path):
         [bench, "--once", path], check=True, capture_output=True, text=True
     ).stdout
     line = next(l for l in out.splitlines() if "instr" in l)
-    numbers = re.search(
-        r"parse +([\d.]+) ms.*verify +([\d.]+).*print +([\d.]+)", line
-    )
-    return dict(zip(("parse", "verify", "print"), map(float, numbers.groups())))
+    number = r" +([\d.]+)(?: ms)? \( *([\d.]+)\)"
+    return {
+        step: tuple(map(float, re.search(step + number, line).groups()))
+        for step in ("parse", "verify", "print")
+    }
 
 
 def main():
@@ -60,9 +61,8 @@ def main():
         xla.append(xla_times(text))
         ridge.append(ridge_times(args.bench, args.module))
 
-    def both(samples, keys):
-        sums = [sum(s[k] for k in keys) for s in samples]
-        return min(sums), statistics.median(sums)
+    def best(samples, keys, clock):
+        return min(sum(s[k][clock] for k in keys) for s in samples)
 
     rows = [
         ("parse", ["parse"], ["parse"]),
@@ -70,15 +70,12 @@ def main():
         ("parse + print (Ridge: + verify)", ["parse", "print"],
          ["parse", "verify", "print"]),
     ]
-    print(f"{'ms, best (median)':34} {'XLA':>18} {'Ridge':>18} {'ratio':>7}")
-    for label, xla_keys, ridge_keys in rows:
-        x, r = both(xla, xla_keys), both(ridge, ridge_keys)
-        print(
-            f"{label:34} {x[0]:9.1f} ({x[1]:6.1f}) {r[0]:9.1f} ({r[1]:6.1f})"
-            f" {x[0] / r[0]:6.1f}x"
-        )
-    x = both(xla, ["serialise"])
-    print(f"{'serialise':34} {x[0]:9.1f} ({x[1]:6.1f})")
+    for clock, name in enumerate(("wall", "processor")):
+        print(f"{name + ' ms, best':34} {'XLA':>9} {'Ridge':>9} {'ratio':>7}")
+        for label, xla_keys, ridge_keys in rows:
+            x, r = best(xla, xla_keys, clock), best(ridge, ridge_keys, clock)
+            print(f"{label:34} {x:9.1f} {r:9.1f} {x / r:6.1f}x")
+        print(f"{'serialise':34} {best(xla, ['serialise'], clock):9.1f}")
 
 
 if __name__ == "__main__":

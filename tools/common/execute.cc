@@ -39,7 +39,11 @@ std::vector<Literal> Leaves(const ExecuteReport& report) {
 absl::StatusOr<Comparison> CompareWithExpected(
     const Module& module, absl::Span<const Literal> arguments,
     const Literal& got, const Literal& expected) {
-  absl::StatusOr<BoundedValue> bounded = EvaluateWithBounds(module, arguments);
+  BoundOptions options;
+  // Others may round every partial sum of a bf16 or f16 reduction to the type.
+  options.narrow_sums_in_f32 = false;
+  absl::StatusOr<BoundedValue> bounded =
+      EvaluateWithBounds(module, arguments, options);
   if (!bounded.ok()) {
     if (absl::IsResourceExhausted(bounded.status())) {
       return CompareOutputs(module, got, expected);

@@ -11,6 +11,7 @@
 #include "hlo/evaluator/io.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/text/parser.h"
+#include "hlo/verify/verify.h"
 
 namespace ridge {
 
@@ -21,6 +22,8 @@ absl::StatusOr<LoadedModule> LoadModule(absl::string_view path) {
   if (loaded.written->entry() == nullptr) {
     return absl::InvalidArgumentError(file + ": no entry computation");
   }
+  // What follows relies on shapes that fit.
+  RIDGE_RETURN_IF_ERROR(Annotate(VerifyStatus(*loaded.written), file));
   loaded.canonical = loaded.written->Clone();
   RIDGE_RETURN_IF_ERROR(Annotate(Canonicalize(loaded.canonical.get()), file));
   return loaded;

@@ -1,0 +1,168 @@
+#include "backends/kernel/schedules/column_reduce.h"
+
+#include <algorithm>
+
+#include "backends/kernel/schedules/geometry.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge {
+
+ColumnGeometry ColumnGeometryOf(const Kernel& kernel,
+                                const ScheduleChoice& choice,
+                                const DeviceLimits& device) {
+  ColumnGeometry g;
+  g.reduced = FoldedMask(kernel);
+  g.kept = SpaceMask(kernel) & ~g.reduced;
+  g.columns = PointCount(kernel, g.kept);
+  g.length = PointCount(kernel, g.reduced);
+  const int64_t minor = kernel.space_vars - 1;
+  g.along_columns = ((g.kept >> minor) & 1) != 0;
+  g.vector = ParameterOr(choice, "vector", NaturalVector(kernel));
+  if (g.along_columns) {
+    // Each element of a vector has an accumulator of its own.
+    g.vector = PowerDividing(kernel.vars[minor].extent,
+                             std::min<int64_t>(g.vector, 4));
+  }
+  const int64_t column_vectors =
+      g.along_columns ? CeilDiv(g.columns, g.vector) : g.columns;
+  const int64_t steps =
+      g.along_columns ? g.length : CeilDiv(g.length, g.vector);
+  // A warp's width of columns makes whole sectors of every row.
+  g.tile = ParameterOr(
+      choice, "tile",
+      g.along_columns ? std::min<int64_t>(32, NextPowerOfTwo(column_vectors))
+                      : 1);
+  const int64_t threads = ParameterOr(
+      choice, "threads", std::min(256, device.max_threads_per_block));
+  g.lanes = std::max<int64_t>(1, threads / g.tile);
+  while (g.lanes > 1 && g.lanes > NextPowerOfTwo(steps)) g.lanes /= 2;
+  g.tiles = CeilDiv(column_vectors, g.tile);
+  // Enough blocks for a few waves, but at least eight steps a thread.
+  const int64_t wanted = int64_t{device.multiprocessors} * 16;
+  const int64_t most = std::max<int64_t>(1, steps / (g.lanes * 8));
+  g.shares =
+      ParameterOr(choice, "shares",
+                  std::clamp<int64_t>(
+                      CeilDiv(wanted, std::max<int64_t>(1, g.tiles)), 1, most));
+  while (g.finish_threads < 256 && g.finish_threads * 8 < g.shares &&
+         g.columns * g.finish_threads * 2 <= 65536) {
+    g.finish_threads *= 2;
+  }
+  return g;
+}
+
+namespace {
+
+class ColumnReduce : public Schedule {
+ public:
+  absl::string_view name() const override { return "column_reduce"; }
+
+  absl::Status CanSchedule(const Kernel& kernel,
+                           const DeviceLimits&) const override {
+    const uint64_t folded = FoldedMask(kernel);
+    if (folded == 0) {
+      return CannotSchedule(name(), "nothing is reduced across the space");
+    }
+    for (const Node& n : kernel.nodes) {
+      const uint64_t over = n.reduced & SpaceMask(kernel);
+      if (over != 0 && over != folded) {
+        return CannotSchedule(name(), "reductions over different variables");
+      }
+      if (over != 0 && n.phase > 1) {
+        return CannotSchedule(name(), "a reduction of a reduction's result");
+      }
+    }
+    for (const Store& s : kernel.stores) {
+      if (s.combine >= 0) return CannotSchedule(name(), "a scatter");
+      if ((s.vars & folded) != 0) {
+        return CannotSchedule(name(),
+                              "an output of every point beside the reduction");
+      }
+    }
+    if (PointCount(kernel, SpaceMask(kernel)) == 0) {
+      return CannotSchedule(name(), "no elements");
+    }
+    return absl::OkStatus();
+  }
+
+  ParameterSpace Parameters(const Kernel& kernel,
+                            const DeviceLimits& device) const override {
+    if (!device.is_gpu) return {};
+    const ColumnGeometry g = ColumnGeometryOf(kernel, {}, device);
+    ParameterSpace space;
+    std::vector<int64_t> vectors;
+    for (int64_t v : VectorValues(kernel)) {
+      const int64_t minor = kernel.vars[kernel.space_vars - 1].extent;
+      if (!g.along_columns || (v <= 4 && minor % v == 0)) vectors.push_back(v);
+    }
+    space.axes.push_back({"vector", FirstOf(g.vector, vectors)});
+    space.axes.push_back({"tile", g.along_columns
+                                      ? FirstOf(g.tile, {16, 32, 64})
+                                      : std::vector<int64_t>{g.tile}});
+    space.axes.push_back({"threads", {g.tile * g.lanes, 128, 512}});
+    std::vector<int64_t> shares;
+    for (int64_t s : {g.shares / 2, g.shares * 2}) {
+      if (s >= 1 && s <= g.length) shares.push_back(s);
+    }
+    space.axes.push_back({"shares", FirstOf(g.shares, shares)});
+    return space;
+  }
+
+  ScheduleChoice Default(const Kernel& kernel,
+                         const DeviceLimits& device) const override {
+    ScheduleChoice choice;
+    choice.name = "column_reduce";
+    if (!device.is_gpu) return choice;
+    const ColumnGeometry g = ColumnGeometryOf(kernel, choice, device);
+    choice.parameters = {{"vector", g.vector},
+                         {"tile", g.tile},
+                         {"threads", g.tile * g.lanes},
+                         {"shares", g.shares}};
+    return choice;
+  }
+
+  absl::StatusOr<Resources> Use(const Kernel& kernel,
+                                const ScheduleChoice& choice,
+                                const DeviceLimits& device) const override {
+    RIDGE_RETURN_IF_ERROR(CanSchedule(kernel, device));
+    const ColumnGeometry g = ColumnGeometryOf(kernel, choice, device);
+    Resources r;
+    r.blocks = g.tiles * g.shares;
+    r.threads_per_block = static_cast<int>(g.tile * g.lanes);
+    r.launches = 2;
+    int64_t accumulators = 0;  // bytes a column
+    for (const Node& n : kernel.nodes) {
+      if ((n.reduced & SpaceMask(kernel)) != 0) accumulators += NodeBytes(n);
+    }
+    const int64_t width = g.along_columns ? g.vector : 1;
+    if (g.lanes > 1) {
+      r.shared_bytes = accumulators * width * g.tile * g.lanes;
+    }
+    r.extra_bytes_written = accumulators * g.columns * g.shares;
+    r.extra_bytes_read = r.extra_bytes_written;
+    // Four steps of a thread are loaded ahead.
+    int64_t held = accumulators * width;
+    for (const Node& n : kernel.nodes) {
+      if (n.kind == NodeKind::kLoad && (n.vars & g.reduced) != 0) {
+        held += 4 * NodeBytes(n) * g.vector;
+      }
+    }
+    r.registers = EstimateRegisters(kernel, held, device);
+    CountWork(kernel, {}, &r);
+    r.shared_ops_bytes =
+        static_cast<double>(r.shared_bytes) * static_cast<double>(r.blocks) * 2;
+    TrafficOptions traffic;
+    traffic.lane_var = kernel.space_vars - 1;
+    CountTraffic(kernel, device, traffic, &r);
+    return r;
+  }
+};
+
+}  // namespace
+
+const Schedule* ColumnReduceSchedule() {
+  static const ColumnReduce& schedule = *new ColumnReduce;
+  return &schedule;
+}
+
+}  // namespace ridge

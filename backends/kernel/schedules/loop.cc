@@ -1,0 +1,207 @@
+#include "backends/kernel/schedules/loop.h"
+
+#include <algorithm>
+#include <set>
+
+#include "backends/kernel/schedules/geometry.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge {
+
+LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
+                            const ScheduleChoice& choice,
+                            const DeviceLimits& device) {
+  LoopGeometry g;
+  g.points = PointCount(kernel, store_vars);
+  g.threads = ParameterOr(choice, "threads",
+                          std::min(256, device.max_threads_per_block));
+  g.vector = ParameterOr(choice, "vector", NaturalVector(kernel));
+  // Few points: spread them over the device before making vectors of them.
+  const int64_t processors = device.multiprocessors;
+  while (g.vector > 1 && g.points / g.vector < processors * 128) {
+    g.vector /= 2;
+  }
+  // Two vectors in flight a thread hide most of the latency at full occupancy.
+  g.unroll = ParameterOr(choice, "unroll", 2);
+  while (g.unroll > 1 &&
+         g.points / (g.vector * g.unroll * g.threads) < processors * 4) {
+    g.unroll /= 2;
+  }
+  const int64_t per_block = g.threads * g.unroll * g.vector;
+  g.full_blocks = g.points / per_block;
+  g.tail_blocks = CeilDiv(g.points - g.full_blocks * per_block, g.threads);
+  return g;
+}
+
+namespace {
+
+class Loop : public Schedule {
+ public:
+  absl::string_view name() const override { return "loop"; }
+
+  absl::Status CanSchedule(const Kernel&, const DeviceLimits&) const override {
+    return absl::OkStatus();
+  }
+
+  ParameterSpace Parameters(const Kernel& kernel,
+                            const DeviceLimits& device) const override {
+    if (!device.is_gpu) return {};
+    const LoopGeometry g = LoopGeometryOf(kernel, Largest(kernel), {}, device);
+    ParameterSpace space;
+    std::vector<int64_t> vectors, unrolls;
+    // What a small kernel would be cut down to is not worth a trial.
+    for (int64_t v : VectorValues(kernel)) {
+      if (v <= g.vector) vectors.push_back(v);
+    }
+    for (int64_t u : {1, 2, 4}) {
+      if (u <= 2 * g.unroll) unrolls.push_back(u);
+    }
+    space.axes.push_back({"vector", FirstOf(g.vector, vectors)});
+    space.axes.push_back({"threads", FirstOf(g.threads, {128, 256, 512})});
+    space.axes.push_back({"unroll", FirstOf(g.unroll, unrolls)});
+    return space;
+  }
+
+  ScheduleChoice Default(const Kernel& kernel,
+                         const DeviceLimits& device) const override {
+    ScheduleChoice choice;
+    choice.name = "loop";
+    if (!device.is_gpu) return choice;
+    LoopGeometry g = LoopGeometryOf(kernel, Largest(kernel), choice, device);
+    choice.parameters = {
+        {"vector", g.vector}, {"threads", g.threads}, {"unroll", g.unroll}};
+    return choice;
+  }
+
+  absl::StatusOr<Resources> Use(const Kernel& kernel,
+                                const ScheduleChoice& choice,
+                                const DeviceLimits& device) const override {
+    Resources r;
+    std::set<uint64_t> masks;
+    uint64_t all = 0;
+    for (const Store& s : kernel.stores) {
+      masks.insert(s.vars);
+      all |= s.vars;
+    }
+    r.launches = std::max<int>(1, masks.size());
+    for (uint64_t mask : masks) {
+      LoopGeometry g = LoopGeometryOf(kernel, mask, choice, device);
+      r.blocks += g.full_blocks + g.tail_blocks;
+      r.threads_per_block = static_cast<int>(g.threads);
+    }
+    LoopGeometry g = LoopGeometryOf(kernel, all, choice, device);
+    r.registers =
+        EstimateRegisters(kernel, 16 * g.unroll * Loads(kernel), device);
+    const std::vector<Context> contexts = Contexts(kernel);
+    const double points = static_cast<double>(PointCount(kernel, all));
+    const uint64_t lane = uint64_t{1} << (kernel.space_vars - 1);
+    auto evaluations = [&](const Node& n) {
+      const Context& c = contexts[&n - kernel.nodes.data()];
+      const double folded = static_cast<double>(PointCount(kernel, n.reduced));
+      double times = 0;
+      // A vector's points share what does not vary along it.
+      if (c.outside) {
+        times += points * folded / ((n.vars & lane) != 0 ? 1.0 : g.vector);
+      }
+      if (c.inside != 0) {
+        times += points * folded *
+                 static_cast<double>(PointCount(kernel, c.inside & n.vars));
+      }
+      return times;
+    };
+    CountWork(kernel, evaluations, &r);
+    TrafficOptions traffic;
+    traffic.lane_var = LaneVar(kernel, all);
+    traffic.fetches = [&](const Node& n) {
+      // Read again by other points' folds: from the cache, if it fits.
+      const double once =
+          static_cast<double>(PointCount(kernel, AllVars(kernel, n.offset)));
+      const double bytes = once * static_cast<double>(NodeBytes(n));
+      const bool fits = bytes <= 0.25 * static_cast<double>(device.l2_bytes);
+      const bool folded = contexts[&n - kernel.nodes.data()].inside != 0;
+      return fits || !folded ? 1.0 : std::max(1.0, evaluations(n) / once);
+    };
+    CountTraffic(kernel, device, traffic, &r);
+    if (kernel.prologue != nullptr) {
+      r.launches += 1;
+      for (const Store& s : kernel.prologue->stores) {
+        const Shape& shape = kernel.buffers[s.buffer].shape;
+        r.extra_bytes_written +=
+            shape.ElementCount() * StorageBytes(shape.type());
+      }
+    }
+    return r;
+  }
+
+ private:
+  static uint64_t Largest(const Kernel& kernel) {
+    uint64_t largest = 0;
+    int64_t points = -1;
+    for (const Store& s : kernel.stores) {
+      if (PointCount(kernel, s.vars) <= points) continue;
+      points = PointCount(kernel, s.vars);
+      largest = s.vars;
+    }
+    return largest;
+  }
+  // Where a node is computed: outside of all folds, once a point; and inside
+  // folds over the variables of a mask, again for each point, since no thread
+  // shares a value with another.
+  struct Context {
+    bool outside = false;
+    uint64_t inside = 0;
+  };
+  static std::vector<Context> Contexts(const Kernel& kernel) {
+    std::vector<Context> contexts(kernel.nodes.size());
+    auto need = [&](NodeId n, bool outside, uint64_t inside) {
+      if (n < 0) return;
+      contexts[n].outside |= outside;
+      contexts[n].inside |= inside;
+    };
+    for (const Store& s : kernel.stores) {
+      need(s.value, true, 0);
+      need(s.guard, true, 0);
+      for (int32_t d : kernel.index->DynamicNodes(s.offset)) need(d, true, 0);
+    }
+    for (size_t k = kernel.nodes.size(); k-- > 0;) {
+      const Node& n = kernel.nodes[k];
+      const Context c = contexts[k];
+      const size_t values =
+          n.kind == NodeKind::kReduce ? n.operands.size() / 2 : 0;
+      for (size_t o = 0; o < n.operands.size(); ++o) {
+        if (o < values) {
+          need(n.operands[o], false, c.inside | n.reduced);
+        } else {
+          need(n.operands[o], c.outside, c.inside);
+        }
+      }
+      need(n.guard, c.outside, c.inside);
+      if (n.offset < 0) continue;
+      for (int32_t d : kernel.index->DynamicNodes(n.offset)) {
+        need(d, c.outside, c.inside);
+      }
+    }
+    return contexts;
+  }
+  // The last variable of the stores: threads run along it.
+  static int64_t LaneVar(const Kernel& kernel, uint64_t mask) {
+    for (int64_t v = kernel.space_vars - 1; v >= 0; --v) {
+      if ((mask >> v) & 1) return v;
+    }
+    return 0;
+  }
+  static int64_t Loads(const Kernel& kernel) {
+    return std::count_if(
+        kernel.nodes.begin(), kernel.nodes.end(),
+        [](const Node& n) { return n.kind == NodeKind::kLoad; });
+  }
+};
+
+}  // namespace
+
+const Schedule* LoopSchedule() {
+  static const Loop& schedule = *new Loop;
+  return &schedule;
+}
+
+}  // namespace ridge

@@ -1,0 +1,33 @@
+// Loop: every point of a store is computed on its own. Serves every kernel;
+// reductions are loops inside a thread. Fast where there are none across the
+// space.
+//
+// Parameters
+//   vector   consecutive points of one thread's access: a power of two
+//   threads  of a block
+//   unroll   vectors a thread computes, a block apart, loads of all first
+#ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_LOOP_H_
+#define RIDGE_BACKENDS_KERNEL_SCHEDULES_LOOP_H_
+
+#include "backends/kernel/schedule.h"
+
+namespace ridge {
+
+// Of the stores that depend on the variables in one mask.
+struct LoopGeometry {
+  int64_t points = 0;
+  int64_t vector = 1;
+  int64_t threads = 256;
+  int64_t unroll = 1;
+  int64_t full_blocks = 0;  // blocks of threads * unroll * vector points
+  int64_t tail_blocks = 0;  // blocks of one point a thread for the rest
+};
+LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
+                            const ScheduleChoice& choice,
+                            const DeviceLimits& device);
+
+const Schedule* LoopSchedule();
+
+}  // namespace ridge
+
+#endif  // RIDGE_BACKENDS_KERNEL_SCHEDULES_LOOP_H_

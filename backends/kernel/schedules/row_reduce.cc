@@ -1,0 +1,230 @@
+#include "backends/kernel/schedules/row_reduce.h"
+
+#include <algorithm>
+
+#include "backends/kernel/schedules/geometry.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge {
+namespace {
+
+// Bytes of the row's inputs that a full block's thread (64 registers) may hold
+// before more blocks should share the row, and before the row no longer stays.
+constexpr int64_t kComfortableBytes = 128;
+constexpr int64_t kMostHeldBytes = 160;
+
+uint64_t ColumnBit(const Kernel& kernel) {
+  return uint64_t{1} << (kernel.space_vars - 1);
+}
+
+// Bytes of the row's inputs in one vector of each.
+int64_t HeldBytes(const Kernel& kernel, int64_t vector) {
+  int64_t bytes = 0;
+  for (const Node& n : kernel.nodes) {
+    if (n.kind == NodeKind::kLoad && (n.vars & ColumnBit(kernel)) != 0) {
+      bytes += NodeBytes(n) * vector;
+    }
+  }
+  return std::max<int64_t>(bytes, 1);
+}
+
+}  // namespace
+
+RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
+                          const DeviceLimits& device) {
+  RowGeometry g;
+  g.columns = kernel.vars[kernel.space_vars - 1].extent;
+  g.rows = PointCount(kernel, SpaceMask(kernel) & ~ColumnBit(kernel));
+  g.vector = PowerDividing(
+      g.columns, ParameterOr(choice, "vector", NaturalVector(kernel)));
+  const int64_t vectors = std::max<int64_t>(1, g.columns / g.vector);
+  // About four vectors a thread keep the memory busy; a warp at least, where
+  // the row has as many.
+  int64_t width =
+      std::clamp<int64_t>(NextPowerOfTwo(CeilDiv(vectors, 4)), 1, 32768);
+  width =
+      std::max<int64_t>(width, std::min<int64_t>(32, NextPowerOfTwo(vectors)));
+  const int64_t held = HeldBytes(kernel, g.vector);
+  const int64_t threads =
+      std::min<int64_t>(width, device.max_threads_per_block);
+  int64_t cluster = 1;
+  while (CeilDiv(vectors, threads * cluster) * held > kComfortableBytes &&
+         cluster < std::min(device.max_cluster_blocks, 8)) {
+    cluster *= 2;
+  }
+  g.row_threads = ParameterOr(choice, "threads", threads);
+  g.cluster = ParameterOr(choice, "cluster", cluster);
+  g.block_rows =
+      ParameterOr(choice, "rows", std::max<int64_t>(1, 256 / g.row_threads));
+  if (g.cluster > 1) g.block_rows = 1;
+  while (g.block_rows > 1 && g.rows < g.block_rows) g.block_rows /= 2;
+  if (device.is_gpu && g.BlockThreads() < 32) {
+    g.block_rows = 32 / g.row_threads;
+  }
+  g.chunks = CeilDiv(vectors, g.Width());
+  g.cached =
+      ParameterOr(choice, "cached", g.chunks * held <= kMostHeldBytes) != 0;
+  return g;
+}
+
+namespace {
+
+class RowReduce : public Schedule {
+ public:
+  absl::string_view name() const override { return "row_reduce"; }
+
+  absl::Status CanSchedule(const Kernel& kernel,
+                           const DeviceLimits&) const override {
+    const uint64_t column = ColumnBit(kernel), space = SpaceMask(kernel);
+    if (FoldedMask(kernel) == 0) {
+      return CannotSchedule(name(), "nothing is reduced across the space");
+    }
+    for (const Node& n : kernel.nodes) {
+      if ((n.reduced & space) != 0 && n.reduced != column) {
+        return CannotSchedule(name(),
+                              "a reduction over other than the last variable");
+      }
+    }
+    for (const Store& s : kernel.stores) {
+      if (PointCount(kernel, s.vars | column) != PointCount(kernel, space)) {
+        return CannotSchedule(name(), "an output that does not span the rows");
+      }
+      if (s.combine >= 0) return CannotSchedule(name(), "a scatter");
+    }
+    if (PointCount(kernel, space) == 0) {
+      return CannotSchedule(name(), "no elements");
+    }
+    return absl::OkStatus();
+  }
+
+  ParameterSpace Parameters(const Kernel& kernel,
+                            const DeviceLimits& device) const override {
+    if (!device.is_gpu) return {};
+    const RowGeometry g = RowGeometryOf(kernel, {}, device);
+    ParameterSpace space;
+    std::vector<int64_t> vectors;
+    for (int64_t v : VectorValues(kernel)) {
+      if (g.columns % v == 0) vectors.push_back(v);
+    }
+    space.axes.push_back({"vector", FirstOf(g.vector, vectors)});
+    std::vector<int64_t> threads;
+    for (int64_t t : {g.row_threads, g.row_threads / 2, g.row_threads * 2}) {
+      if (t >= 1 && t <= device.max_threads_per_block) threads.push_back(t);
+    }
+    space.axes.push_back({"threads", threads});
+    std::vector<int64_t> rows;
+    if (g.cluster == 1) {
+      for (int64_t r : {g.block_rows / 2, g.block_rows * 2}) {
+        if (r >= 1 && r * g.row_threads <= device.max_threads_per_block &&
+            r <= g.rows) {
+          rows.push_back(r);
+        }
+      }
+    }
+    space.axes.push_back({"rows", FirstOf(g.block_rows, rows)});
+    std::vector<int64_t> clusters;
+    for (int64_t c = 1; c <= device.max_cluster_blocks && c <= 8; c *= 2) {
+      // More threads than vectors would idle.
+      if (c == 1 || g.row_threads * c * g.vector <= g.columns) {
+        clusters.push_back(c);
+      }
+    }
+    space.axes.push_back({"cluster", FirstOf(g.cluster, clusters)});
+    space.axes.push_back({"cached", FirstOf(g.cached, {0, 1})});
+    return space;
+  }
+
+  ScheduleChoice Default(const Kernel& kernel,
+                         const DeviceLimits& device) const override {
+    ScheduleChoice choice;
+    choice.name = "row_reduce";
+    if (!device.is_gpu) return choice;
+    const RowGeometry g = RowGeometryOf(kernel, choice, device);
+    choice.parameters = {{"vector", g.vector},
+                         {"threads", g.row_threads},
+                         {"rows", g.block_rows},
+                         {"cluster", g.cluster},
+                         {"cached", g.cached ? 1 : 0}};
+    return choice;
+  }
+
+  absl::StatusOr<Resources> Use(const Kernel& kernel,
+                                const ScheduleChoice& choice,
+                                const DeviceLimits& device) const override {
+    RIDGE_RETURN_IF_ERROR(CanSchedule(kernel, device));
+    const RowGeometry g = RowGeometryOf(kernel, choice, device);
+    Resources r;
+    r.blocks = CeilDiv(g.rows, g.block_rows) * g.cluster;
+    r.threads_per_block = static_cast<int>(g.BlockThreads());
+    r.cluster_blocks = static_cast<int>(g.cluster);
+    const int folds = FoldCount(kernel);
+    // A value a warp for each fold, where a row takes several warps.
+    if (g.row_threads > 32 || g.cluster > 1) {
+      r.shared_bytes = folds * CeilDiv(g.BlockThreads(), 32) * 8;
+    }
+    const int64_t held = g.cached ? g.chunks * HeldBytes(kernel, g.vector) : 0;
+    r.registers = EstimateRegisters(kernel, held, device);
+    // Later phases compute again what the row's elements need, unless kept.
+    const int passes = g.cached ? 1 : PhaseCount(kernel) + 1;
+    CountWork(
+        kernel,
+        [&](const Node& n) {
+          double times = DefaultEvaluations(kernel, n);
+          const bool of_row = (n.vars & ColumnBit(kernel)) != 0;
+          if (of_row && !g.cached) times *= passes - n.phase;
+          // What is one a row is computed by every thread of it.
+          if (!of_row && n.kind == NodeKind::kOp && n.vars != 0) {
+            times *= static_cast<double>(g.Width());
+          }
+          return times;
+        },
+        &r);
+    // Butterflies over a warp, once a fold and row; and the warps' results.
+    const double steps = g.row_threads > 32 ? 10 : 5;
+    r.shuffle_ops = static_cast<double>(folds) * static_cast<double>(g.rows) *
+                    static_cast<double>(g.Width()) * steps;
+    TrafficOptions traffic;
+    traffic.lane_var = kernel.space_vars - 1;
+    traffic.fetches = [&](const Node& n) {
+      if (g.cached || (n.vars & ColumnBit(kernel)) == 0) return 1.0;
+      // Rows under way at once, all of whose bytes wait for the next phase.
+      const double under_way =
+          static_cast<double>(
+              std::min<int64_t>(r.blocks, device.multiprocessors * 2)) *
+          static_cast<double>(g.block_rows * g.columns * NodeBytes(n));
+      return under_way <= 0.5 * static_cast<double>(device.l2_bytes)
+                 ? 1.0
+                 : static_cast<double>(PhasesReading(kernel, n));
+    };
+    CountTraffic(kernel, device, traffic, &r);
+    return r;
+  }
+
+ private:
+  // Phases in which something that uses the load is computed.
+  static int PhasesReading(const Kernel& kernel, const Node& load) {
+    const NodeId id = static_cast<NodeId>(&load - kernel.nodes.data());
+    std::vector<bool> uses(kernel.nodes.size());
+    uses[id] = true;
+    uint64_t phases = 0;
+    for (size_t n = id + 1; n < kernel.nodes.size(); ++n) {
+      const Node& node = kernel.nodes[n];
+      // Past a fold across the row only its result is read.
+      for (NodeId o : node.operands) uses[n] = uses[n] || uses[o];
+      if (!uses[n]) continue;
+      const bool folds = (node.reduced & SpaceMask(kernel)) != 0;
+      phases |= uint64_t{1} << std::min(63, node.phase - (folds ? 1 : 0));
+      if (folds) uses[n] = false;
+    }
+    return std::max(1, __builtin_popcountll(phases));
+  }
+};
+
+}  // namespace
+
+const Schedule* RowReduceSchedule() {
+  static const RowReduce& schedule = *new RowReduce;
+  return &schedule;
+}
+
+}  // namespace ridge

@@ -1,0 +1,41 @@
+// RowReduce: reductions along the contiguous variable and everything between
+// them: softmax, norms, argmax, several reductions in one pass. A row belongs
+// to a warp's part, a block, or a cluster of blocks; its elements are read
+// once and stay in registers, unless it is too long for them: then every phase
+// reads the row again (from the last-level cache while it fits).
+//
+// Parameters
+//   vector   consecutive elements of one access: a power of two that divides
+//            the row
+//   threads  of a block that share a row
+//   rows     of one block
+//   cluster  blocks that share a row (through each other's shared memory)
+//   cached   1: the row stays in registers between phases; 0: read again
+#ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
+#define RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
+
+#include "backends/kernel/schedule.h"
+
+namespace ridge {
+
+struct RowGeometry {
+  int64_t rows = 1;     // of the kernel
+  int64_t columns = 1;  // elements of a row
+  int64_t vector = 1;
+  int64_t row_threads = 32;  // of one block
+  int64_t block_rows = 1;
+  int64_t cluster = 1;
+  int64_t chunks = 1;  // vectors a thread has of its row
+  bool cached = true;
+
+  int64_t Width() const { return row_threads * cluster; }
+  int64_t BlockThreads() const { return row_threads * block_rows; }
+};
+RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
+                          const DeviceLimits& device);
+
+const Schedule* RowReduceSchedule();
+
+}  // namespace ridge
+
+#endif  // RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_

@@ -1,0 +1,254 @@
+// What schedules say: who serves whom, with which geometry, moving how much.
+#include <string>
+
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/schedules/column_reduce.h"
+#include "backends/kernel/schedules/loop.h"
+#include "backends/kernel/schedules/row_column.h"
+#include "backends/kernel/schedules/row_reduce.h"
+#include "backends/kernel/schedules/transpose.h"
+#include "backends/kernel/testing.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ridge {
+namespace {
+
+using ::testing::HasSubstr;
+
+Kernel Built(const std::string& body, GroupPattern pattern) {
+  auto module = KeepModule(
+      "HloModule m\n"
+      "add { a = f32[] parameter(0) b = f32[] parameter(1)\n"
+      "  ROOT r = f32[] add(a, b) }\n"
+      "ENTRY e {\n" +
+      body + "}\n");
+  EXPECT_EQ(module.status(), absl::OkStatus());
+  auto kernel = BuildKernel(WholeEntry(**module, pattern));
+  EXPECT_EQ(kernel.status(), absl::OkStatus());
+  return kernel.ok() ? *kernel : Kernel();
+}
+
+constexpr char kRowNorm[] = R"(
+  x = f32[16384,4096] parameter(0)
+  z = f32[] constant(0)
+  s = f32[16384] reduce(x, z), dimensions={1}, to_apply=add
+  b = f32[16384,4096] broadcast(s), dimensions={0}
+  ROOT o = f32[16384,4096] divide(x, b))";
+
+constexpr char kWideRow[] = R"(
+  x = bf16[1024,131072] parameter(0)
+  f = f32[1024,131072] convert(x)
+  z = f32[] constant(0)
+  s = f32[1024] reduce(f, z), dimensions={1}, to_apply=add
+  b = f32[1024,131072] broadcast(s), dimensions={0}
+  d = f32[1024,131072] divide(f, b)
+  ROOT o = bf16[1024,131072] convert(d))";
+
+constexpr char kColumns[] = R"(
+  x = f32[32768,2048] parameter(0)
+  z = f32[] constant(0)
+  ROOT s = f32[2048] reduce(x, z), dimensions={0}, to_apply=add)";
+
+constexpr char kRowsAndColumns[] = R"(
+  x = f32[8192,2048] parameter(0)
+  z = f32[] constant(0)
+  s = f32[8192] reduce(x, z), dimensions={1}, to_apply=add
+  b = f32[8192,2048] broadcast(s), dimensions={0}
+  d = f32[8192,2048] subtract(x, b)
+  c = f32[2048] reduce(d, z), dimensions={0}, to_apply=add
+  ROOT o = (f32[8192,2048], f32[2048]) tuple(d, c))";
+
+constexpr char kTransposed[] = R"(
+  x = f32[4096,8192] parameter(0)
+  y = f32[8192,4096] parameter(1)
+  t = f32[8192,4096] transpose(x), dimensions={1,0}
+  ROOT o = f32[8192,4096] add(t, y))";
+
+constexpr char kChain[] = R"(
+  x = f32[8192,8192] parameter(0)
+  v = f32[8192] parameter(1)
+  w = f32[8192,8192] broadcast(v), dimensions={1}
+  ROOT o = f32[8192,8192] multiply(x, w))";
+
+struct Choice {
+  const char* name;
+  const char* body;
+  GroupPattern pattern;
+  const char* schedule;
+};
+class ChoiceTest : public ::testing::TestWithParam<Choice> {};
+
+TEST_P(ChoiceTest, FirstScheduleThatServesIsChosen) {
+  const Choice& c = GetParam();
+  auto choice = ChooseSchedule(Built(c.body, c.pattern), DeviceLimits());
+  ASSERT_EQ(choice.status(), absl::OkStatus());
+  EXPECT_EQ(choice->name, c.schedule);
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, ChoiceTest,
+    ::testing::Values(Choice{"RowNorm", kRowNorm, GroupPattern::kRowReduce,
+                             "row_reduce"},
+                      Choice{"Columns", kColumns, GroupPattern::kColumnReduce,
+                             "column_reduce"},
+                      Choice{"RowsAndColumns", kRowsAndColumns,
+                             GroupPattern::kRowColumn, "row_column"},
+                      Choice{"Transposed", kTransposed,
+                             GroupPattern::kTranspose, "transpose"},
+                      Choice{"Chain", kChain, GroupPattern::kLoop, "loop"}),
+    [](const auto& i) { return i.param.name; });
+
+TEST(SchedulesTest, EveryCombinationOfParametersCanBeUsed) {
+  const DeviceLimits device;
+  for (const char* body :
+       {kRowNorm, kWideRow, kColumns, kRowsAndColumns, kTransposed, kChain}) {
+    for (GroupPattern pattern : {GroupPattern::kLoop, GroupPattern::kRowReduce,
+                                 GroupPattern::kRowColumn}) {
+      auto module = KeepModule(
+          std::string("HloModule m\nadd { a = f32[] parameter(0) b = f32[] "
+                      "parameter(1)\n ROOT r = f32[] add(a, b) }\nENTRY e {") +
+          body + "}\n");
+      ASSERT_EQ(module.status(), absl::OkStatus());
+      auto kernel = BuildKernel(WholeEntry(**module, pattern));
+      if (!kernel.ok()) continue;  // a pattern that does not fit the body
+      for (const Schedule* s : AllSchedules()) {
+        if (!s->CanSchedule(*kernel, device).ok()) continue;
+        const ParameterSpace space = s->Parameters(*kernel, device);
+        // One axis away from the default each.
+        ScheduleChoice first;
+        first.name = std::string(s->name());
+        for (const auto& axis : space.axes) {
+          ASSERT_FALSE(axis.values.empty()) << axis.name;
+          first.parameters[axis.name] = axis.values[0];
+        }
+        EXPECT_EQ(first, s->Default(*kernel, device)) << s->name();
+        for (const auto& axis : space.axes) {
+          for (int64_t value : axis.values) {
+            ScheduleChoice choice = first;
+            choice.parameters[axis.name] = value;
+            auto used = s->Use(*kernel, choice, device);
+            ASSERT_EQ(used.status(), absl::OkStatus());
+            EXPECT_GT(used->blocks, 0);
+            EXPECT_LE(used->threads_per_block, device.max_threads_per_block)
+                << s->name() << " " << axis.name << "=" << value;
+            EXPECT_LE(used->shared_bytes, device.shared_bytes_per_block);
+          }
+        }
+      }
+    }
+  }
+}
+
+int64_t BytesOf(const Resources& r) {
+  int64_t bytes = 0;
+  for (int64_t b : r.bytes_per_buffer) bytes += b;
+  return bytes;
+}
+
+Resources Default(const char* body, GroupPattern pattern,
+                  const Schedule* schedule) {
+  const DeviceLimits device;
+  Kernel k = Built(body, pattern);
+  auto r = schedule->Use(k, schedule->Default(k, device), device);
+  EXPECT_EQ(r.status(), absl::OkStatus());
+  return r.ok() ? *r : Resources();
+}
+
+TEST(RowReduceTest, RowIsReadOnceAndWrittenOnce) {
+  Resources r =
+      Default(kRowNorm, GroupPattern::kRowReduce, RowReduceSchedule());
+  EXPECT_EQ(BytesOf(r), 2 * int64_t{16384} * 4096 * 4);
+}
+
+TEST(RowReduceTest, RowsOf256KilobytesTakeACluster) {
+  Kernel k = Built(kWideRow, GroupPattern::kRowReduce);
+  RowGeometry g = RowGeometryOf(k, {}, DeviceLimits());
+  EXPECT_EQ(g.cluster, 2);
+  EXPECT_TRUE(g.cached);
+  DeviceLimits no_clusters;
+  no_clusters.max_cluster_blocks = 1;
+  EXPECT_FALSE(RowGeometryOf(k, {}, no_clusters).cached);
+}
+
+TEST(RowReduceTest, ShortRowsShareABlock) {
+  Kernel k = Built(R"(
+  x = f32[65536,64] parameter(0)
+  z = f32[] constant(0)
+  ROOT s = f32[65536] reduce(x, z), dimensions={1}, to_apply=add)",
+                   GroupPattern::kRowReduce);
+  RowGeometry g = RowGeometryOf(k, {}, DeviceLimits());
+  EXPECT_EQ(g.vector, 4);
+  EXPECT_EQ(g.row_threads, 16);
+  EXPECT_EQ(g.BlockThreads(), 256);
+}
+
+TEST(RowReduceTest, OddRowsTakeNarrowVectors) {
+  Kernel k = Built(R"(
+  x = f32[64,1002] parameter(0)
+  z = f32[] constant(0)
+  ROOT s = f32[64] reduce(x, z), dimensions={1}, to_apply=add)",
+                   GroupPattern::kRowReduce);
+  EXPECT_EQ(RowGeometryOf(k, {}, DeviceLimits()).vector, 2);
+}
+
+TEST(RowReduceTest, RefusesColumnsWithTheRule) {
+  absl::Status s = RowReduceSchedule()->CanSchedule(
+      Built(kColumns, GroupPattern::kColumnReduce), DeviceLimits());
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("row_reduce: a reduction over other than the last"));
+}
+
+TEST(ColumnReduceTest, PartialsAreSmallBesideTheInput) {
+  Resources r =
+      Default(kColumns, GroupPattern::kColumnReduce, ColumnReduceSchedule());
+  EXPECT_EQ(r.launches, 2);
+  EXPECT_GE(r.blocks, 132);
+  EXPECT_LT(r.extra_bytes_written, BytesOf(r) / 16);
+}
+
+TEST(RowColumnTest, SpaceIsReadOnceForBothKindsOfSums) {
+  Resources r =
+      Default(kRowsAndColumns, GroupPattern::kRowColumn, RowColumnSchedule());
+  EXPECT_EQ(BytesOf(r), 2 * int64_t{8192} * 2048 * 4 + 2048 * 4);
+  EXPECT_EQ(r.blocks, 264);
+}
+
+TEST(TransposeTest, TilesUseWholeSectorsBothWays) {
+  Resources r =
+      Default(kTransposed, GroupPattern::kTranspose, TransposeSchedule());
+  for (double e : r.sector_efficiency) EXPECT_EQ(e, 1);
+  EXPECT_EQ(r.shared_bytes, 4 * 64 * 68);
+}
+
+// Columns of 8192 rows' sectors fit the cache many times over; of 2^24 they do
+// not.
+TEST(LoopTest, StridedReadsWasteSectorsOnlyBeyondTheCache) {
+  Resources r = Default(kTransposed, GroupPattern::kLoop, LoopSchedule());
+  EXPECT_EQ(r.sector_efficiency[0], 1);
+  Resources wide = Default(R"(
+  x = f32[16777216,16] parameter(0)
+  t = f32[16,16777216] transpose(x), dimensions={1,0}
+  ROOT o = f32[16,16777216] negate(t))",
+                           GroupPattern::kLoop, LoopSchedule());
+  EXPECT_EQ(wide.sector_efficiency[0], 1.0 / 8);
+}
+
+TEST(LoopTest, BroadcastVectorIsReadOnce) {
+  Resources r = Default(kChain, GroupPattern::kLoop, LoopSchedule());
+  EXPECT_EQ(BytesOf(r), 2 * int64_t{8192} * 8192 * 4 + 8192 * 4);
+}
+
+TEST(LoopTest, ReductionsAreComputedAgainForEachPoint) {
+  Resources row =
+      Default(kRowNorm, GroupPattern::kRowReduce, RowReduceSchedule());
+  Resources loop = Default(kRowNorm, GroupPattern::kRowReduce, LoopSchedule());
+  EXPECT_GT(loop.fma_ops, 100 * row.fma_ops);
+}
+
+TEST(SchedulesTest, UnknownNameListsTheKnown) {
+  EXPECT_THAT(std::string(FindSchedule("rows").status().message()),
+              HasSubstr("row_reduce, column_reduce"));
+}
+
+}  // namespace
+}  // namespace ridge
