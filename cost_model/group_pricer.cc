@@ -78,8 +78,10 @@ absl::StatusOr<GroupPrice> CostModelPricer::Price(const Group& group) {
   auto it = known_.find(key);
   if (it != known_.end()) return it->second;
   absl::StatusOr<ridge::Price> price = PriceGroup(group, device_, options_);
-  absl::StatusOr<GroupPrice> result = price.status();
-  if (price.ok()) {
+  absl::StatusOr<GroupPrice> result;
+  if (!price.ok()) {
+    result = price.status();
+  } else {
     GroupPrice g;
     g.us = price->us;
     g.bytes_read = price->bytes_read;

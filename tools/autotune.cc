@@ -120,6 +120,7 @@ nlohmann::ordered_json ToJson(const TuneResult& result,
 }
 
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
+  RIDGE_RETURN_IF_ERROR(CheckWritable(FLAGS_out));
   absl::Duration budget;
   if (!absl::ParseDuration(FLAGS_budget, &budget) ||
       budget <= absl::ZeroDuration()) {

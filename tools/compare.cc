@@ -211,6 +211,7 @@ nlohmann::ordered_json ToJson(const std::vector<Row>& rows,
 }
 
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
+  RIDGE_RETURN_IF_ERROR(CheckWritable(FLAGS_out));
   if (!FLAGS_plan.empty() && args.size() > 1) {
     return absl::InvalidArgumentError(
         "--plan goes with one module; several were given");

@@ -46,6 +46,7 @@ namespace ridge {
 namespace {
 
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
+  RIDGE_RETURN_IF_ERROR(CheckWritable(FLAGS_outputs));
   if (FLAGS_repeat < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("--repeat=", FLAGS_repeat, " is negative"));

@@ -1,5 +1,4 @@
 // The run tool from outside: what it prints, writes and returns.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <map>
@@ -8,19 +7,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "hlo/base/file.h"
 #include "hlo/base/safetensors.h"
 #include "hlo/base/status_matchers.h"
-#include "tools/common/run_binary.h"
+#include "tools/common/tool_fixture.h"
 
 namespace ridge {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr char kTool[] = "tools/run";
 
 constexpr char kModule[] = R"(HloModule scale
 ENTRY main {
@@ -32,42 +27,14 @@ ENTRY main {
 }
 )";
 
-class RunTest : public ::testing::Test {
+class RunTest : public ToolTest {
  protected:
+  RunTest() : ToolTest("tools/run") {}
   void SetUp() override {
-    folder_ = absl::StrCat(
-        ::testing::TempDir(), "/run_",
-        ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    RIDGE_ASSERT_OK(MakeDirs(folder_));
+    ToolTest::SetUp();
     module_ = File("scale.hlo", kModule);
   }
 
-  std::string File(const std::string& name, const std::string& text) {
-    std::string path = absl::StrCat(folder_, "/", name);
-    EXPECT_THAT(WriteFileAtomic(path, text), IsOk());
-    return path;
-  }
-
-  RunResult Run(std::vector<std::string> arguments,
-                std::map<std::string, std::string> environment = {}) {
-    environment.emplace("RIDGE_CACHE_DIR",
-                        absl::StrCat(::testing::TempDir(), "/run_cache"));
-    return RunBinary(kTool, arguments, environment);
-  }
-
-  // One line on stderr that names `what`, nothing on stdout, exit code 1.
-  void ExpectUserError(const RunResult& result, const std::string& what) {
-    EXPECT_EQ(result.exit_code, 1) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(what));
-    EXPECT_EQ(result.out, "");
-  }
-
-  static bool Exists(const std::string& path) {
-    struct stat info;
-    return stat(path.c_str(), &info) == 0;
-  }
-
-  std::string folder_;
   std::string module_;
 };
 
@@ -148,23 +115,7 @@ TEST_F(RunTest, GeneratedSourcesCanBeRead) {
 }
 
 TEST_F(RunTest, AModuleThatCannotBeReadIsTheUsersError) {
-  ExpectUserError(Run({folder_ + "/nowhere.hlo"}), "nowhere.hlo");
-  ExpectUserError(Run({File("empty.hlo", "")}), "empty.hlo");
-  ExpectUserError(Run({File("binary.hlo", std::string("\x7f"
-                                                      "ELF\0\1\2",
-                                                      7))}),
-                  "binary.hlo");
-  ExpectUserError(Run({File("cut.hlo", std::string(kModule).substr(0, 90))}),
-                  "cut.hlo");
-  ExpectUserError(Run({File("opcode.hlo",
-                            "HloModule m\nENTRY e {\n  x = f32[2] "
-                            "parameter(0)\n  ROOT r = f32[2] frobnicate(x)\n}"
-                            "\n")}),
-                  "frobnicate");
-  ExpectUserError(Run({File("shape.hlo",
-                            "HloModule m\nENTRY e {\n  x = f32[2] "
-                            "parameter(0)\n  ROOT r = f32[3] negate(x)\n}\n")}),
-                  "f32[3]");
+  ExpectBadModulesAreRefused({});
 }
 
 TEST_F(RunTest, AFlagThatMakesNoSenseIsTheUsersError) {

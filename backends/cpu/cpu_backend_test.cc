@@ -296,7 +296,7 @@ TEST(CpuBackendTest, PadSliceConcatenateReverse) {
     x = f32[13,29] parameter(0)
     z = f32[] constant(-1)
     p = f32[16,61] pad(x, z), padding=1_2x3_1_1
-    s = f32[8,20] slice(p), slice={0:16:2}, {1:61:3}
+    s = f32[8,20] slice(p), slice={[0:16:2], [1:61:3]}
     v = f32[8,20] reverse(s), dimensions={1}
     ROOT c = f32[8,40] concatenate(s, v), dimensions={1}
   )"));

@@ -23,7 +23,8 @@ struct MeasureOptions {
   int warmup = 2;
   int min_repetitions = 5;
   int max_repetitions = 200;
-  double budget_us = 200e3;  // stop repeating once this much was timed
+  // Repeating stops once this much was timed, or much longer was waited for.
+  double budget_us = 200e3;
   // Rotate among enough copies of the buffers, or flush, so that no repetition
   // finds its data in the last-level cache.
   bool cold_cache = true;

@@ -13,6 +13,9 @@
 namespace ridge {
 namespace {
 
+// What is not timed (flushing caches) may take this many times the budget.
+constexpr double kMostUntimed = 4;
+
 bool Interrupted(const MeasureOptions& options) {
   return options.interrupted != nullptr &&
          options.interrupted->load(std::memory_order_relaxed);
@@ -31,11 +34,16 @@ absl::StatusOr<std::vector<double>> TakeSamples(
     absl::FunctionRef<absl::StatusOr<double>()> sample) {
   std::vector<double> us;
   double used = 0;
+  const double start = NowMicros();
   for (int k = -options.warmup; k < options.max_repetitions; ++k) {
     if (Interrupted(options)) break;
     // A warm-up of a long program may use up the budget by itself.
     if (k < 0 && used > options.budget_us) k = 0;
-    if (k >= options.min_repetitions && used > options.budget_us) break;
+    if (k >= options.min_repetitions &&
+        (used > options.budget_us ||
+         NowMicros() - start > kMostUntimed * options.budget_us)) {
+      break;
+    }
     before();
     RIDGE_ASSIGN_OR_RETURN(double took, sample());
     used += took;

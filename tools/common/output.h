@@ -25,6 +25,10 @@ OutputFormat OutputFormatFromFlag();
 // at all), or to stdout if `path` is empty or "-".
 absl::Status WriteOutput(absl::string_view path, absl::string_view text);
 
+// Whether the file that the user named can be written, as far as one can tell
+// without writing: asked before long work. Errors name the path. OK if empty.
+absl::Status CheckWritable(absl::string_view path);
+
 }  // namespace ridge
 
 #endif  // RIDGE_TOOLS_COMMON_OUTPUT_H_

@@ -1,0 +1,173 @@
+// The fuse tool from outside: what it prints, writes and returns.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/text/parser.h"
+#include "hlo/verify/verify.h"
+#include "tools/common/tool_fixture.h"
+
+namespace ridge {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+constexpr char kModule[] = R"(HloModule softmax
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b) }
+sum { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[33,127] parameter(0)
+  low = f32[] constant(-inf)
+  top = f32[33] reduce(x, low), dimensions={1}, to_apply=max
+  tops = f32[33,127] broadcast(top), dimensions={0}
+  shifted = f32[33,127] subtract(x, tops)
+  e = f32[33,127] exponential(shifted)
+  zero = f32[] constant(0)
+  total = f32[33] reduce(e, zero), dimensions={1}, to_apply=sum
+  totals = f32[33,127] broadcast(total), dimensions={0}
+  ROOT y = f32[33,127] divide(e, totals)
+}
+)";
+
+class FuseTest : public ToolTest {
+ protected:
+  FuseTest() : ToolTest("tools/fuse") {}
+  void SetUp() override {
+    ToolTest::SetUp();
+    module_ = File("softmax.hlo", kModule);
+  }
+
+  nlohmann::json Json(std::vector<std::string> arguments) {
+    arguments.push_back("--format=json");
+    RunResult result = Run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out, nullptr, false);
+  }
+
+  std::string module_;
+};
+
+TEST_F(FuseTest, TheChainOfTheReadmeMakesThreeTripsInsteadOfSeven) {
+  nlohmann::json json = Json({"tests/hlo/gelu_scale_residual.hlo"});
+  EXPECT_EQ(json["tensor_trips_before"], 7);
+  EXPECT_EQ(json["tensor_trips_after"], 3);
+  EXPECT_EQ(json["kernels_before"], 3);
+  EXPECT_EQ(json["kernels_after"], 1);
+  const int64_t tensor = int64_t{8192} * 4096 * 4;
+  EXPECT_EQ(json["bytes_after"], 3 * tensor + 4);
+}
+
+TEST_F(FuseTest, DropoutBiasNormMakesTwoTripsAndNamesTheRest) {
+  nlohmann::json json = Json({"tests/hlo/dropout_bias_norm.hlo"});
+  EXPECT_EQ(json["tensor_trips_before"], 6);
+  EXPECT_EQ(json["tensor_trips_after"], 2);
+  RunResult table = Run({"tests/hlo/dropout_bias_norm.hlo"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  for (const char* name : {"bias", "mask", "gamma", "offset"}) {
+    EXPECT_THAT(table.out, HasSubstr(name));
+  }
+}
+
+TEST_F(FuseTest, JsonHasEveryFieldOfTheContract) {
+  nlohmann::json json = Json({module_, "--device=a100"});
+  for (const char* field :
+       {"kernels_before", "kernels_after", "bytes_before", "bytes_after",
+        "predicted_us_before", "predicted_us_after", "peak_bytes_before",
+        "peak_bytes_after"}) {
+    EXPECT_TRUE(json[field].is_number()) << field;
+  }
+  EXPECT_EQ(json["module"], "softmax");
+  EXPECT_EQ(json["strategy"], "greedy");
+  EXPECT_TRUE(json["device"].is_string());
+  ASSERT_EQ(json["groups"].size(), 1u);
+  const nlohmann::json& group = json["groups"][0];
+  EXPECT_EQ(group["kind"], "kInput");
+  EXPECT_THAT(group["members"].get<std::vector<std::string>>(),
+              ::testing::IsSupersetOf({"top", "shifted", "e", "total", "y"}));
+  EXPECT_EQ(group["bytes_read"], 33 * 127 * 4);
+  EXPECT_EQ(group["bytes_written"], 33 * 127 * 4);
+  for (const char* field : {"name", "hero", "bound"}) {
+    EXPECT_TRUE(group[field].is_string()) << field;
+  }
+  for (const char* field : {"flops", "predicted_us"}) {
+    EXPECT_GT(group[field].get<double>(), 0) << field;
+  }
+}
+
+TEST_F(FuseTest, WithoutAStrategyEveryInstructionRunsAlone) {
+  nlohmann::json json = Json({module_, "--strategy=none"});
+  EXPECT_EQ(json["kernels_after"], json["kernels_before"]);
+  EXPECT_EQ(json["kernels_after"], 5);
+}
+
+TEST_F(FuseTest, EveryDeviceHasADescription) {
+  for (const char* device : {"h200", "h100", "a100", "rtx4070", "cpu"}) {
+    EXPECT_GT(
+        Json({module_, absl::StrCat("--device=", device)})["predicted_us_after"]
+            .get<double>(),
+        0)
+        << device;
+  }
+}
+
+TEST_F(FuseTest, RunChecksAgainstTheEvaluator) {
+  nlohmann::json json = Json({module_, "--run"});
+  ASSERT_EQ(json["run"]["outputs"].size(), 1u);
+  EXPECT_EQ(json["run"]["outputs"][0]["ok"], true);
+}
+
+TEST_F(FuseTest, OutHoldsModulePlanReportAndKernels) {
+  const std::string out = Path("out");
+  ASSERT_EQ(Run({module_, "--out", out}).exit_code, 0);
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::string text, ReadFile(out + "/fused.hlo"));
+  RIDGE_ASSERT_OK_AND_ASSIGN(auto fused, ParseModule(text));
+  RIDGE_EXPECT_OK(VerifyStatus(*fused));
+  EXPECT_THAT(text, HasSubstr("kind=kInput"));
+  EXPECT_THAT(text, HasSubstr("calls=%fusion_0"));
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::string report,
+                             ReadFile(out + "/report.json"));
+  EXPECT_EQ(nlohmann::json::parse(report)["kernels_after"], 1);
+  EXPECT_TRUE(Exists(out + "/kernels.cc"));
+}
+
+TEST_F(FuseTest, AStoredPlanReplays) {
+  ASSERT_EQ(Run({module_, "--strategy=none", "--out", Path("a")}).exit_code, 0);
+  nlohmann::json json =
+      Json({module_, "--plan", Path("a/plan.textproto"), "--run"});
+  EXPECT_EQ(json["kernels_after"], 5);
+  EXPECT_EQ(json["run"]["outputs"][0]["ok"], true);
+}
+
+TEST_F(FuseTest, APlanOfAnotherModuleIsRefused) {
+  ASSERT_EQ(Run({module_, "--out", Path("a")}).exit_code, 0);
+  ExpectUserError(
+      Run({"tests/hlo/gelu_block.hlo", "--plan", Path("a/plan.textproto")}),
+      "plan.textproto");
+}
+
+TEST_F(FuseTest, BadModulesAreRefused) { ExpectBadModulesAreRefused({}); }
+
+TEST_F(FuseTest, BadFlagsAreRefused) {
+  ExpectUserError(Run({module_, "--device=abacus"}), "abacus");
+  ExpectUserError(Run({module_, "--strategy=wishful"}), "wishful");
+  ExpectUserError(Run({module_, "--format=xml"}), "xml");
+  ExpectUserError(Run({module_, "--run", "--backend=slate"}), "slate");
+  ExpectUserError(Run({module_, "--plan", Path("none")}), "none");
+  ExpectUserError(Run({module_, "--device", File("d.textproto", "name: 3")}),
+                  "d.textproto");
+  ExpectUserError(Run({}), "MODULE.hlo");
+}
+
+TEST_F(FuseTest, AnOutputThatCannotBeWrittenIsSaid) {
+  const std::string file = File("plain", "a file, not a folder");
+  ExpectUserError(Run({module_, "--out", file + "/x"}), "plain");
+}
+
+}  // namespace
+}  // namespace ridge
