@@ -31,6 +31,44 @@ BodyWriter::BodyWriter(const Kernel& kernel, Dialect dialect)
     index_type_ = "int64_t";
   }
   scopes_.emplace_back();
+  FindExact();
+}
+
+// Marks the nodes whose last bits decide more than themselves: what floor,
+// compare, conversion to integers and the like read, directly or not.
+void BodyWriter::FindExact() {
+  exact_.assign(kernel_.nodes.size(), false);
+  auto jumps = [&](const Node& n) {
+    if (n.kind == NodeKind::kReduce) {
+      const std::optional<Opcode>& simple =
+          kernel_.functions[n.function].simple;
+      return !simple.has_value();
+    }
+    if (n.kind != NodeKind::kOp) return false;
+    switch (n.opcode) {
+      case Opcode::kConvert:
+      case Opcode::kBitcastConvert:
+        return !IsFloat(n.type);
+      case Opcode::kCompare:
+      case Opcode::kFloor:
+      case Opcode::kCeil:
+      case Opcode::kRoundNearestAfz:
+      case Opcode::kRoundNearestEven:
+      case Opcode::kRemainder:
+      case Opcode::kSign:
+      case Opcode::kIsFinite:
+      case Opcode::kReducePrecision:
+      case Opcode::kStochasticConvert:
+        return true;
+      default:
+        return false;
+    }
+  };
+  for (size_t n = kernel_.nodes.size(); n-- > 0;) {
+    const Node& node = kernel_.nodes[n];
+    if (!exact_[n] && !jumps(node)) continue;
+    for (NodeId o : node.operands) exact_[o] = true;
+  }
 }
 
 IndexId BodyWriter::NewVar(absl::string_view name, int64_t extent) {
@@ -306,6 +344,13 @@ absl::Status BodyWriter::EmitOne(NodeId id) {
       for (NodeId o : node.operands) {
         operands.push_back(Name(o));
         types.push_back(kernel_.nodes[o].type);
+      }
+      if (node.opcode == Opcode::kDivide && node.type == ElementType::kF32 &&
+          !exact_[id]) {
+        // Within two units in the last place, which HLO's division allows.
+        value =
+            absl::StrCat("rdg_fast_div(", operands[0], ", ", operands[1], ")");
+        break;
       }
       RIDGE_ASSIGN_OR_RETURN(value, OpText(node, types, operands));
       break;

@@ -93,6 +93,7 @@ class BodyWriter {
   std::vector<NodeId> FoldOf(NodeId reduce) const;
 
  private:
+  void FindExact();
   absl::Status EmitOne(NodeId node);
   absl::Status EmitReduceLoop(NodeId node);
   absl::Status EmitUpdate(const Store& store, ElementType type,
@@ -116,6 +117,7 @@ class BodyWriter {
   // Variables of open reduction loops (bits of kernel variables).
   uint64_t loop_vars_ = 0;
   absl::flat_hash_map<NodeId, uint64_t> varies_;
+  std::vector<bool> exact_;  // by node: may not be approximated
   int unique_ = 0;
 };
 

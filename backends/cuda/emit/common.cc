@@ -44,43 +44,6 @@ std::string FilePrelude() {
   return absl::StrCat(ScalarPrelude(Dialect::kCuda), kHelpers);
 }
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-int64_t NextPowerOfTwo(int64_t n) {
-  int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-
-int64_t Parameter(const ScheduleChoice& choice, absl::string_view name,
-                  int64_t fallback) {
-  auto it = choice.parameters.find(std::string(name));
-  return it == choice.parameters.end() ? fallback : it->second;
-}
-
-int64_t NaturalVector(const Kernel& kernel) {
-  int64_t largest = 0;
-  for (const KernelBuffer& b : kernel.buffers) {
-    largest = std::max(largest, b.shape.ElementCount());
-  }
-  // Vectors are as long as the narrowest large buffer needs for 16 bytes,
-  // except that one-byte masks beside wider data do not stretch them.
-  int64_t widest_bytes = 1;
-  for (const KernelBuffer& b : kernel.buffers) {
-    if (b.shape.ElementCount() * 2 < largest) continue;
-    widest_bytes =
-        std::max<int64_t>(widest_bytes, StorageBytes(b.shape.type()));
-  }
-  int64_t narrow = 16;
-  for (const KernelBuffer& b : kernel.buffers) {
-    if (b.shape.ElementCount() * 2 < largest) continue;
-    int64_t bytes = StorageBytes(b.shape.type());
-    if (bytes > 1) narrow = std::min(narrow, bytes);
-  }
-  int64_t bytes = widest_bytes == 1 ? 1 : narrow;
-  return std::clamp<int64_t>(16 / bytes, 1, 8);
-}
-
 std::string VecType(ElementType type, int64_t n) {
   return absl::StrCat("rdg_vec<", StorageType(type), ", ", n, ">");
 }
@@ -154,6 +117,14 @@ std::vector<int32_t> AllBuffers(const Kernel& kernel) {
   std::vector<int32_t> all(kernel.buffers.size());
   for (size_t b = 0; b < all.size(); ++b) all[b] = static_cast<int32_t>(b);
   return all;
+}
+
+void SetArguments(const Kernel& kernel, EmittedKernel* emitted) {
+  std::vector<int32_t> arguments = AllBuffers(kernel);
+  for (size_t s = 0; s < emitted->scratch_bytes.size(); ++s) {
+    arguments.push_back(-1 - static_cast<int32_t>(s));
+  }
+  for (Launch& launch : emitted->launches) launch.arguments = arguments;
 }
 
 }  // namespace ridge::cuda

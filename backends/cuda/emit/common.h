@@ -10,22 +10,12 @@
 #include "absl/strings/string_view.h"
 #include "backends/cuda/emit/emit.h"
 #include "backends/kernel/body_writer.h"
+#include "backends/kernel/schedules/geometry.h"
 
 namespace ridge::cuda {
 
 // Prelude and helpers that every generated file starts with.
 std::string FilePrelude();
-
-int64_t CeilDiv(int64_t a, int64_t b);
-int64_t NextPowerOfTwo(int64_t n);
-
-// The named parameter, or `fallback` where the choice does not have it.
-int64_t Parameter(const ScheduleChoice& choice, absl::string_view name,
-                  int64_t fallback);
-
-// Elements of 16 bytes of the widest common type among the kernel's large
-// buffers: 4 for f32, 8 for bf16; at most 8, at least 1.
-int64_t NaturalVector(const Kernel& kernel);
 
 // `rdg_vec<T, n>` of a buffer's storage type.
 std::string VecType(ElementType type, int64_t n);
@@ -52,6 +42,8 @@ absl::StatusOr<std::string> WholeFile(const BodyWriter& w,
 
 // Arguments: all buffers of the kernel in order.
 std::vector<int32_t> AllBuffers(const Kernel& kernel);
+// Gives every launch these and then all scratch arrays.
+void SetArguments(const Kernel& kernel, EmittedKernel* emitted);
 
 // ---- The emitters ----
 
@@ -65,6 +57,9 @@ absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
 absl::StatusOr<EmittedKernel> EmitColumnReduce(const Kernel& kernel,
                                                const ScheduleChoice& choice,
                                                const DeviceLimits& device);
+absl::StatusOr<EmittedKernel> EmitRowColumn(const Kernel& kernel,
+                                            const ScheduleChoice& choice,
+                                            const DeviceLimits& device);
 absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
                                             const ScheduleChoice& choice,
                                             const DeviceLimits& device);

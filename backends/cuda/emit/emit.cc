@@ -1,5 +1,6 @@
 #include "backends/cuda/emit/emit.h"
 
+#include "absl/strings/str_cat.h"
 #include "backends/cuda/emit/common.h"
 #include "hlo/base/status_macros.h"
 
@@ -19,20 +20,15 @@ constexpr Row kEmitters[] = {
     {"loop", EmitPointwise},
     {"row_reduce", EmitRowReduce},
     {"column_reduce", EmitColumnReduce},
+    {"row_column", EmitRowColumn},
     {"transpose", EmitTranspose},
 };
 
-absl::string_view DefaultSchedule(GroupPattern pattern) {
-  switch (pattern) {
-    case GroupPattern::kRowReduce:
-      return "row_reduce";
-    case GroupPattern::kColumnReduce:
-      return "column_reduce";
-    case GroupPattern::kTranspose:
-      return "transpose";
-    default:
-      return "loop";
+const Row* FindEmitter(absl::string_view schedule) {
+  for (const Row& row : kEmitters) {
+    if (row.schedule == schedule) return &row;
   }
+  return nullptr;
 }
 
 }  // namespace
@@ -40,27 +36,34 @@ absl::string_view DefaultSchedule(GroupPattern pattern) {
 absl::StatusOr<EmittedKernel> EmitKernel(const Kernel& kernel,
                                          const ScheduleChoice& choice,
                                          const DeviceLimits& device) {
-  absl::string_view name = choice.name.empty() ? DefaultSchedule(kernel.pattern)
-                                               : absl::string_view(choice.name);
-  for (const Row& row : kEmitters) {
-    if (row.schedule != name) continue;
-    absl::StatusOr<EmittedKernel> emitted = row.emit(kernel, choice, device);
-    if (emitted.ok()) return emitted;
-    if (!absl::IsUnimplemented(emitted.status())) return emitted.status();
+  auto attempt =
+      [&](absl::string_view schedule,
+          const ScheduleChoice& with) -> absl::StatusOr<EmittedKernel> {
+    const Row* row = FindEmitter(schedule);
+    if (row == nullptr) {
+      return absl::UnimplementedError(
+          absl::StrCat("no emitter for schedule ", schedule));
+    }
+    return row->emit(kernel, with, device);
+  };
+  if (!choice.name.empty()) {
+    absl::StatusOr<EmittedKernel> emitted = attempt(choice.name, choice);
+    if (emitted.ok() || !absl::IsUnimplemented(emitted.status())) {
+      return emitted;
+    }
   }
-  // A row form serves full and mixed reductions better than the plain one.
-  if (kernel.pattern == GroupPattern::kRowReduce ||
-      kernel.pattern == GroupPattern::kColumnReduce) {
-    for (const Row& row : kEmitters) {
-      if (row.schedule == name || row.schedule == "loop") continue;
-      absl::StatusOr<EmittedKernel> emitted =
-          row.emit(kernel, ScheduleChoice(), device);
-      if (emitted.ok()) return emitted;
+  for (const Schedule* s : AllSchedules()) {
+    if (s->name() == "loop" || !s->CanSchedule(kernel, device).ok()) continue;
+    absl::StatusOr<EmittedKernel> emitted =
+        attempt(s->name(), ScheduleChoice());
+    if (emitted.ok() || !absl::IsUnimplemented(emitted.status())) {
+      return emitted;
     }
   }
   RIDGE_ASSIGN_OR_RETURN(EmittedKernel emitted,
                          EmitPointwise(kernel, ScheduleChoice(), device));
-  emitted.plain = kernel.pattern != GroupPattern::kLoop;
+  // Fast where no reduction goes across the space.
+  emitted.plain = FoldedMask(kernel) != 0;
   return emitted;
 }
 

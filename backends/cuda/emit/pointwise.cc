@@ -14,32 +14,13 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cuda/emit/column_folds.h"
 #include "backends/cuda/emit/common.h"
+#include "backends/kernel/schedules/loop.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
 namespace {
-
-// v_k = (linear / stride_k) mod extent_k over the variables of `mask`.
-void BindLinear(BodyWriter* w, uint64_t mask, IndexId linear) {
-  const Kernel& kernel = w->kernel();
-  int64_t stride = 1;
-  for (int64_t v = static_cast<int64_t>(kernel.vars.size()) - 1; v >= 0; --v) {
-    if (((mask >> v) & 1) == 0) continue;
-    int64_t extent = kernel.vars[v].extent;
-    w->Bind(v, w->pool().Mod(w->pool().FloorDiv(linear, stride), extent));
-    stride *= extent;
-  }
-}
-
-struct Geometry {
-  int64_t points = 0;
-  int64_t vector = 1;
-  int64_t unroll = 1;
-  int64_t threads = 256;
-  int64_t full_blocks = 0;  // blocks of threads * unroll * vector points
-  int64_t tail_blocks = 0;
-};
 
 // Loads outside of reductions, with how lanes see them.
 struct LaneLoad {
@@ -50,12 +31,12 @@ struct LaneLoad {
 
 absl::Status EmitVectorPart(const Kernel& kernel,
                             const std::vector<Store>& stores, uint64_t mask,
-                            const Geometry& g, BodyWriter* w) {
+                            const LoopGeometry& g, BodyWriter* w) {
   int64_t vectors = g.points / g.vector;
   IndexId t = w->NewVar("t", vectors);
   IndexId j = w->NewVar("j", g.vector);
   constexpr int64_t kLane = 1;
-  BindLinear(w, mask, w->pool().Add(w->pool().Mul(t, g.vector), j));
+  BindOver(w, mask, w->pool().Add(w->pool().Mul(t, g.vector), j));
 
   std::vector<NodeId> roots;
   for (const Store& s : stores) {
@@ -159,9 +140,9 @@ absl::Status EmitVectorPart(const Kernel& kernel,
 }
 
 absl::Status EmitTail(const std::vector<Store>& stores, uint64_t mask,
-                      const Geometry& g, BodyWriter* w) {
+                      const LoopGeometry& g, BodyWriter* w) {
   IndexId e = w->NewVar("e", g.points);
-  BindLinear(w, mask, e);
+  BindOver(w, mask, e);
   const std::string& index = w->index_type();
   int64_t start = g.full_blocks * g.threads * g.unroll * g.vector;
   w->Open(absl::StrCat(
@@ -188,26 +169,8 @@ absl::StatusOr<EmittedKernel> EmitPointwise(const Kernel& kernel,
   std::string helpers;
   int number = 0;
   for (const auto& [mask, stores] : sets) {
-    Geometry g;
-    g.points = PointCount(kernel, mask);
+    const LoopGeometry g = LoopGeometryOf(kernel, mask, choice, device);
     if (g.points == 0) continue;
-    g.threads = Parameter(choice, "threads", 256);
-    g.vector = Parameter(choice, "vector", NaturalVector(kernel));
-    // Few points: spread them over the device before making vectors of them.
-    while (g.vector > 1 &&
-           g.points / g.vector < int64_t{device.multiprocessors} * 128) {
-      g.vector /= 2;
-    }
-    int64_t unroll = Parameter(choice, "unroll", 2);
-    while (unroll > 1 && g.points / (g.vector * unroll * g.threads) <
-                             int64_t{device.multiprocessors} * 4) {
-      unroll /= 2;
-    }
-    g.unroll = unroll;
-    int64_t per_block = g.threads * g.unroll * g.vector;
-    g.full_blocks = g.points / per_block;
-    int64_t rest = g.points - g.full_blocks * per_block;
-    g.tail_blocks = CeilDiv(rest, g.threads);
     emitted.choice.parameters = {
         {"threads", g.threads}, {"vector", g.vector}, {"unroll", g.unroll}};
 

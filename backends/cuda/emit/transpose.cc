@@ -11,6 +11,8 @@
 // The pitch of a tile's rows in shared memory is odd in words, which leaves
 // two-way bank conflicts at most.
 
+#include "backends/kernel/schedules/transpose.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -23,15 +25,6 @@
 namespace ridge::cuda {
 namespace {
 
-struct Geometry {
-  int64_t a_var = -1;
-  int64_t b_var = -1;
-  int64_t tile = 64;
-  int64_t threads = 256;
-  int64_t a_vector = 1;
-  int64_t b_vector = 1;
-};
-
 int64_t Pitch(ElementType type, int64_t tile) {
   int64_t bytes = StorageBytes(type);
   // One word (or element, where that is larger) of padding.
@@ -40,9 +33,8 @@ int64_t Pitch(ElementType type, int64_t tile) {
 
 class TransposeEmitter {
  public:
-  TransposeEmitter(const Kernel& kernel, const Geometry& g,
-                   std::set<NodeId> moved)
-      : kernel_(kernel), g_(g), moved_(std::move(moved)) {
+  TransposeEmitter(const Kernel& kernel, const TransposeGeometry& g)
+      : kernel_(kernel), g_(g), moved_(g.moved.begin(), g.moved.end()) {
     a_extent_ = kernel.vars[g.a_var].extent;
     b_extent_ = kernel.vars[g.b_var].extent;
     a_tiles_ = CeilDiv(a_extent_, g.tile);
@@ -248,7 +240,7 @@ class TransposeEmitter {
   }
 
   const Kernel& kernel_;
-  Geometry g_;
+  TransposeGeometry g_;
   std::set<NodeId> moved_;
   int64_t a_extent_ = 1;
   int64_t b_extent_ = 1;
@@ -262,71 +254,14 @@ class TransposeEmitter {
 absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
                                             const ScheduleChoice& choice,
                                             const DeviceLimits& device) {
-  Geometry g;
-  g.b_var = kernel.space_vars - 1;
-  const IndexPool& pool = *kernel.index;
-  std::set<NodeId> moved;
-  int64_t widest = 1;
-  for (NodeId n = 0; n < static_cast<NodeId>(kernel.nodes.size()); ++n) {
-    const Node& node = kernel.nodes[n];
-    if (node.kind == NodeKind::kReduce) {
-      return absl::UnimplementedError("transpose: holds a reduction");
-    }
-    if (node.kind != NodeKind::kLoad || node.guard >= 0 ||
-        pool.HasDynamic(node.offset)) {
-      continue;
-    }
-    std::optional<int64_t> along_b = pool.StrideOf(node.offset, g.b_var);
-    if (!along_b.has_value() || *along_b == 0 || *along_b == 1) continue;
-    for (int64_t v = 0; v < g.b_var; ++v) {
-      std::optional<int64_t> stride = pool.StrideOf(node.offset, v);
-      if (!stride.has_value() || *stride != 1) continue;
-      if (g.a_var >= 0 && g.a_var != v) {
-        return absl::UnimplementedError(
-            "transpose: inputs contiguous along different variables");
-      }
-      g.a_var = v;
-      moved.insert(n);
-      widest = std::max<int64_t>(
-          widest, StorageBytes(kernel.buffers[node.buffer].shape.type()));
-    }
-  }
-  if (moved.empty()) {
-    return absl::UnimplementedError("transpose: no input to turn");
-  }
-  for (const Store& s : kernel.stores) {
-    if (s.vars != SpaceMask(kernel) || s.guard >= 0 || s.combine >= 0) {
-      // Unit-extent variables do not show in the mask.
-      if (PointCount(kernel, s.vars) != PointCount(kernel, SpaceMask(kernel)) ||
-          s.guard >= 0 || s.combine >= 0) {
-        return absl::UnimplementedError(
-            "transpose: an output that does not span the space");
-      }
-    }
-  }
-  int64_t bytes_per_point = 0;
-  for (NodeId n : moved) {
-    bytes_per_point +=
-        StorageBytes(kernel.buffers[kernel.nodes[n].buffer].shape.type());
-  }
-  g.tile = Parameter(choice, "tile", bytes_per_point <= 8 ? 64 : 32);
-  if (bytes_per_point * g.tile * (g.tile + 4) > 48 * 1024) {
-    return absl::UnimplementedError("transpose: tiles exceed shared memory");
-  }
-  int64_t vector = std::clamp<int64_t>(16 / widest, 1, 8);
-  vector = Parameter(choice, "vector", std::min(vector, NaturalVector(kernel)));
-  g.a_vector = g.b_vector = vector;
-  while (kernel.vars[g.a_var].extent % g.a_vector != 0) g.a_vector /= 2;
-  while (kernel.vars[g.b_var].extent % g.b_vector != 0) g.b_vector /= 2;
-  g.threads = Parameter(choice, "threads", 256);
-  if (PointCount(kernel, SpaceMask(kernel)) == 0) {
-    return absl::UnimplementedError("transpose: no elements");
-  }
+  RIDGE_ASSIGN_OR_RETURN(TransposeGeometry g,
+                         TransposeGeometryOf(kernel, choice, device));
   EmittedKernel emitted;
   emitted.choice.name = "transpose";
-  emitted.choice.parameters = {
-      {"tile", g.tile}, {"vector", vector}, {"threads", g.threads}};
-  TransposeEmitter emitter(kernel, g, moved);
+  emitted.choice.parameters = {{"tile", g.tile},
+                               {"vector", std::max(g.a_vector, g.b_vector)},
+                               {"threads", g.threads}};
+  TransposeEmitter emitter(kernel, g);
   RIDGE_ASSIGN_OR_RETURN(std::string text, emitter.Run());
   BodyWriter probe(kernel, Dialect::kCuda);
   RIDGE_ASSIGN_OR_RETURN(emitted.source, WholeFile(probe, text));

@@ -8,20 +8,27 @@
 namespace ridge {
 namespace {
 
-// Bytes of the row's inputs that a full block's thread (64 registers) may hold
-// before more blocks should share the row, and before the row no longer stays.
+// Bytes of the row's inputs that a thread may comfortably hold, alone and where
+// several blocks share a row; and before the row no longer stays.
 constexpr int64_t kComfortableBytes = 128;
+constexpr int64_t kComfortableSharedBytes = 64;
 constexpr int64_t kMostHeldBytes = 160;
+// Threads of a row in one block: larger blocks leave a thread few registers,
+// and a multiprocessor nothing to do while they wait for each other.
+constexpr int64_t kMostThreads = 512;
 
 uint64_t ColumnBit(const Kernel& kernel) {
   return uint64_t{1} << (kernel.space_vars - 1);
 }
 
-// Bytes of the row's inputs in one vector of each.
+// Bytes that a thread holds for one vector of each of the row's inputs. Only
+// what varies with the row is held; scales and biases are read when needed.
 int64_t HeldBytes(const Kernel& kernel, int64_t vector) {
+  const uint64_t column = ColumnBit(kernel);
   int64_t bytes = 0;
   for (const Node& n : kernel.nodes) {
-    if (n.kind == NodeKind::kLoad && (n.vars & ColumnBit(kernel)) != 0) {
+    if (n.kind == NodeKind::kLoad && (n.vars & column) != 0 &&
+        (n.vars & ~column & SpaceMask(kernel)) != 0) {
       bytes += NodeBytes(n) * vector;
     }
   }
@@ -45,12 +52,18 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
   width =
       std::max<int64_t>(width, std::min<int64_t>(32, NextPowerOfTwo(vectors)));
   const int64_t held = HeldBytes(kernel, g.vector);
-  const int64_t threads =
-      std::min<int64_t>(width, device.max_threads_per_block);
+  const int64_t threads = std::min<int64_t>(
+      width, std::min<int64_t>(kMostThreads, device.max_threads_per_block));
+  const int64_t most_blocks = std::min(device.max_cluster_blocks, 8);
+  auto per_thread = [&](int64_t blocks) {
+    return CeilDiv(vectors, threads * blocks) * held;
+  };
   int64_t cluster = 1;
-  while (CeilDiv(vectors, threads * cluster) * held > kComfortableBytes &&
-         cluster < std::min(device.max_cluster_blocks, 8)) {
-    cluster *= 2;
+  if (per_thread(1) > kComfortableBytes) {
+    while (per_thread(cluster) > kComfortableSharedBytes &&
+           cluster < most_blocks) {
+      cluster *= 2;
+    }
   }
   g.row_threads = ParameterOr(choice, "threads", threads);
   g.cluster = ParameterOr(choice, "cluster", cluster);

@@ -30,6 +30,8 @@ struct RowGeometry {
 
   int64_t Width() const { return row_threads * cluster; }
   int64_t BlockThreads() const { return row_threads * block_rows; }
+  // The last chunk reaches beyond the row's end.
+  bool Ragged() const { return chunks * Width() * vector != columns; }
 };
 RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
                           const DeviceLimits& device);

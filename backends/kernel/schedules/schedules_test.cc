@@ -163,7 +163,8 @@ TEST(RowReduceTest, RowIsReadOnceAndWrittenOnce) {
 TEST(RowReduceTest, RowsOf256KilobytesTakeACluster) {
   Kernel k = Built(kWideRow, GroupPattern::kRowReduce);
   RowGeometry g = RowGeometryOf(k, {}, DeviceLimits());
-  EXPECT_EQ(g.cluster, 2);
+  EXPECT_EQ(g.cluster, 8);
+  EXPECT_EQ(g.chunks, 4);
   EXPECT_TRUE(g.cached);
   DeviceLimits no_clusters;
   no_clusters.max_cluster_blocks = 1;

@@ -11,6 +11,8 @@ namespace {
 // A tile's rows are this many elements apart more than they are long, so that
 // a column's elements lie in different banks.
 constexpr int64_t kRowPadding = 4;
+// Thinner sides leave most of a tile empty.
+constexpr int64_t kThinnest = 16;
 // Blocks that leave room for several on a multiprocessor.
 constexpr int64_t kMostSharedBytes = 48 * 1024;
 
@@ -48,6 +50,13 @@ absl::StatusOr<TransposeGeometry> TransposeGeometryOf(
     }
   }
   if (g.moved.empty()) return CannotSchedule(kName, "no input to turn");
+  for (int64_t v : {g.a_var, g.b_var}) {
+    // Sectors of thin sides are used whole while they are cached.
+    if (kernel.vars[v].extent < kThinnest) {
+      return CannotSchedule(kName, "a side of ", kernel.vars[v].extent, " < ",
+                            kThinnest, " points");
+    }
+  }
   const int64_t points = PointCount(kernel, SpaceMask(kernel));
   if (points == 0) return CannotSchedule(kName, "no elements");
   for (const Store& s : kernel.stores) {

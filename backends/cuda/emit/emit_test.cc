@@ -1,0 +1,163 @@
+// Generated CUDA: which schedule serves what, and that the device's compiler
+// takes the text without spilling. Results are checked on a GPU, by the tests
+// of the tools.
+#include "backends/cuda/emit/emit.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/driver/nvrtc.h"
+#include "backends/kernel/testing.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace ridge::cuda {
+namespace {
+
+struct Case {
+  const char* name;
+  GroupPattern pattern;
+  const char* schedule;
+  const char* body;
+};
+
+// Odd sizes beside full ones: their tails, guards and narrow vectors are other
+// text.
+const Case kCases[] = {
+    {"chain", GroupPattern::kLoop, "loop", R"(
+  x = f32[1024,4096] parameter(0)
+  y = f32[1024,4096] parameter(1)
+  t = f32[1024,4096] tanh(x)
+  ROOT o = f32[1024,4096] add(t, y))"},
+    {"odd_chain", GroupPattern::kLoop, "loop", R"(
+  x = bf16[1000003] parameter(0)
+  e = bf16[1000003] exponential(x)
+  ROOT o = f32[1000003] convert(e))"},
+    {"mixed_layouts", GroupPattern::kLoop, "transpose", R"(
+  x = f32[8192,1024]{0,1} parameter(0)
+  y = f32[8192,1024]{1,0} parameter(1)
+  ROOT o = f32[8192,1024]{0,1} add(x, y))"},
+    {"transpose", GroupPattern::kTranspose, "transpose", R"(
+  x = bf16[1000,333] parameter(0)
+  t = bf16[333,1000] transpose(x), dimensions={1,0}
+  ROOT o = bf16[333,1000] negate(t))"},
+    {"thin_transpose", GroupPattern::kTranspose, "loop", R"(
+  x = f32[100000,3] parameter(0)
+  ROOT t = f32[3,100000] transpose(x), dimensions={1,0})"},
+    {"softmax", GroupPattern::kRowReduce, "row_reduce", R"(
+  x = f32[4096,2048] parameter(0)
+  low = f32[] constant(-inf)
+  z = f32[] constant(0)
+  m = f32[4096] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[4096,2048] broadcast(m), dimensions={0}
+  d = f32[4096,2048] subtract(x, mb)
+  e = f32[4096,2048] exponential(d)
+  s = f32[4096] reduce(e, z), dimensions={1}, to_apply=add
+  sb = f32[4096,2048] broadcast(s), dimensions={0}
+  ROOT o = f32[4096,2048] divide(e, sb))"},
+    {"odd_rows", GroupPattern::kRowReduce, "row_reduce", R"(
+  x = f32[31,1027] parameter(0)
+  z = f32[] constant(0)
+  s = f32[31] reduce(x, z), dimensions={1}, to_apply=add
+  sb = f32[31,1027] broadcast(s), dimensions={0}
+  ROOT o = f32[31,1027] subtract(x, sb))"},
+    {"wide_rows", GroupPattern::kRowReduce, "row_reduce", R"(
+  x = bf16[1024,131072] parameter(0)
+  f = f32[1024,131072] convert(x)
+  e = f32[1024,131072] exponential(f)
+  z = f32[] constant(0)
+  s = f32[1024] reduce(e, z), dimensions={1}, to_apply=add
+  sb = f32[1024,131072] broadcast(s), dimensions={0}
+  d = f32[1024,131072] divide(e, sb)
+  ROOT o = bf16[1024,131072] convert(d))"},
+    {"columns", GroupPattern::kColumnReduce, "column_reduce", R"(
+  x = bf16[32768,2048] parameter(0)
+  f = f32[32768,2048] convert(x)
+  z = f32[] constant(0)
+  ROOT s = f32[2048] reduce(f, z), dimensions={0}, to_apply=add)"},
+    {"everything", GroupPattern::kColumnReduce, "row_reduce", R"(
+  x = f32[33000] parameter(0)
+  q = f32[33000] multiply(x, x)
+  z = f32[] constant(0)
+  ROOT s = f32[] reduce(q, z), dimensions={0}, to_apply=add)"},
+    {"norm_backward", GroupPattern::kRowColumn, "row_column", R"(
+  x = bf16[8192,4096] parameter(0)
+  g = bf16[8192,4096] parameter(1)
+  xf = f32[8192,4096] convert(x)
+  gf = f32[8192,4096] convert(g)
+  z = f32[] constant(0)
+  s = f32[8192] reduce(xf, z), dimensions={1}, to_apply=add
+  sb = f32[8192,4096] broadcast(s), dimensions={0}
+  c = f32[8192,4096] subtract(xf, sb)
+  p = f32[8192,4096] multiply(c, gf)
+  t = f32[8192] reduce(p, z), dimensions={1}, to_apply=add
+  tb = f32[8192,4096] broadcast(t), dimensions={0}
+  d = f32[8192,4096] subtract(gf, tb)
+  db = bf16[8192,4096] convert(d)
+  dg = f32[4096] reduce(p, z), dimensions={0}, to_apply=add
+  half = f32[] constant(0.5)
+  hb = f32[4096] broadcast(half), dimensions={}
+  dgh = f32[4096] multiply(dg, hb)
+  dbeta = f32[4096] reduce(gf, z), dimensions={0}, to_apply=add
+  ROOT o = (bf16[8192,4096], f32[4096], f32[4096]) tuple(db, dgh, dbeta))"},
+    {"odd_rows_and_columns", GroupPattern::kRowColumn, "row_column", R"(
+  x = f32[127,333] parameter(0)
+  z = f32[] constant(0)
+  s = f32[127] reduce(x, z), dimensions={1}, to_apply=add
+  sb = f32[127,333] broadcast(s), dimensions={0}
+  d = f32[127,333] subtract(x, sb)
+  c = f32[333] reduce(d, z), dimensions={0}, to_apply=add
+  ROOT o = (f32[127,333], f32[333]) tuple(d, c))"},
+};
+
+class EmitTest : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    auto module = KeepModule(
+        absl::StrCat("HloModule m\n"
+                     "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                     "  ROOT r = f32[] add(a, b) }\n"
+                     "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                     "  ROOT r = f32[] maximum(a, b) }\n"
+                     "ENTRY e {",
+                     GetParam().body, "\n}\n"));
+    ASSERT_EQ(module.status(), absl::OkStatus());
+    auto kernel = BuildKernel(WholeEntry(**module, GetParam().pattern));
+    ASSERT_EQ(kernel.status(), absl::OkStatus());
+    auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
+    ASSERT_EQ(emitted.status(), absl::OkStatus());
+    emitted_ = *emitted;
+  }
+  EmittedKernel emitted_;
+};
+
+TEST_P(EmitTest, TakesTheScheduleMadeForIt) {
+  EXPECT_EQ(emitted_.choice.name, GetParam().schedule);
+  EXPECT_FALSE(emitted_.plain);
+}
+
+TEST_P(EmitTest, CompilesWithoutSpills) {
+  if (!NvrtcVersion().ok()) GTEST_SKIP() << "no NVRTC on this machine";
+  CompileRequest request;
+  request.name = GetParam().name;
+  request.source = emitted_.source;
+  request.arch = "sm_90a";
+  auto compiled = Compile(request);
+  ASSERT_EQ(compiled.status(), absl::OkStatus()) << emitted_.source;
+  for (const Launch& l : emitted_.launches) {
+    const KernelResources* r = compiled->Find(l.function);
+    ASSERT_NE(r, nullptr) << l.function;
+    EXPECT_EQ(r->spill_store_bytes, 0) << l.function;
+    RecordProperty(l.function, r->registers);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, EmitTest, ::testing::ValuesIn(kCases),
+                         [](const ::testing::TestParamInfo<Case>& i) {
+                           return i.param.name;
+                         });
+
+}  // namespace
+}  // namespace ridge::cuda

@@ -1,0 +1,559 @@
+#include "backends/cuda/emit/row_passes.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status_macros.h"
+
+namespace ridge::cuda {
+namespace {
+
+// Emitter variables, in the order of NewVar.
+enum : int64_t { kRow = 0, kChunk = 1, kThread = 2, kLane = 3 };
+
+// A value that takes fewer operations than this is computed again in each pass
+// rather than kept.
+constexpr int64_t kCheapOps = 4;
+// Registers of a thread for kept values, and those that all else takes.
+constexpr int64_t kMostKeptRegisters = 96;
+constexpr int64_t kOtherRegisters = 40;
+constexpr int64_t kRegistersPerBlock = 65536;
+
+// Instructions of an operation, roughly.
+int64_t OpsOf(const Node& node) {
+  if (node.kind == NodeKind::kIndex) return 2;
+  if (node.kind != NodeKind::kOp) return 0;
+  switch (node.opcode) {
+    case Opcode::kExp:
+    case Opcode::kExpm1:
+    case Opcode::kLog:
+    case Opcode::kLog1p:
+    case Opcode::kTanh:
+    case Opcode::kLogistic:
+    case Opcode::kErf:
+    case Opcode::kPower:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return IsFloat(node.type) ? 10 : 2;
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+      return 6;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+RowPasses::RowPasses(const Kernel& kernel, const RowGeometry& geometry,
+                     std::vector<ColumnFold> columns, std::vector<Store> stores)
+    : kernel_(kernel),
+      g_(geometry),
+      columns_(std::move(columns)),
+      stores_(std::move(stores)),
+      w_(kernel, Dialect::kCuda) {
+  column_var_ = kernel.space_vars - 1;
+  column_bit_ = uint64_t{1} << column_var_;
+  FindPasses();
+  Bind();
+  PickLoads();
+  PickKept();
+}
+
+bool RowPasses::IsRowFold(NodeId n) const {
+  return kernel_.nodes[n].kind == NodeKind::kReduce &&
+         (kernel_.nodes[n].reduced & column_bit_) != 0;
+}
+
+bool RowPasses::IsFold(NodeId n) const {
+  return kernel_.nodes[n].kind == NodeKind::kReduce &&
+         (kernel_.nodes[n].reduced & SpaceMask(kernel_)) != 0;
+}
+
+void RowPasses::FindPasses() {
+  pass_.assign(kernel_.nodes.size(), 0);
+  for (size_t n = 0; n < kernel_.nodes.size(); ++n) {
+    const Node& node = kernel_.nodes[n];
+    int pass = 0;
+    bool after_columns = false;
+    auto needs = [&](NodeId o) {
+      after_columns = after_columns || pass_[o] < 0;
+      pass = std::max(pass, pass_[o]);
+    };
+    for (NodeId o : node.operands) needs(o);
+    if (node.guard >= 0) needs(node.guard);
+    if (node.offset >= 0) {
+      for (int32_t d : w_.pool().DynamicNodes(node.offset)) needs(d);
+    }
+    const NodeId id = static_cast<NodeId>(n);
+    if (IsRowFold(id)) ++pass;
+    if (IsFold(id) && !IsRowFold(id)) after_columns = true;
+    pass_[n] = after_columns ? -1 : pass;
+    last_pass_ = std::max(last_pass_, pass_[n]);
+  }
+}
+
+int RowPasses::StorePass(const Store& s) const {
+  int pass = pass_[s.value];
+  if (s.guard >= 0) pass = std::max(pass, pass_[s.guard]);
+  for (int32_t d : w_.pool_const().DynamicNodes(s.offset)) {
+    pass = std::max(pass, pass_[d]);
+  }
+  return pass;
+}
+
+int RowPasses::ColumnPass(const ColumnFold& f) const {
+  int pass = 0;
+  for (NodeId v : f.values) pass = std::max(pass, pass_[v]);
+  return pass;
+}
+
+void RowPasses::Bind() {
+  IndexPool& pool = w_.pool();
+  IndexId r = w_.NewVar("r", g_.rows);
+  IndexId q = w_.NewVar("q", g_.chunks);
+  IndexId x = w_.NewVar("x", g_.Width());
+  IndexId j = w_.NewVar("j", g_.vector);
+  IndexId column =
+      pool.Add(pool.Mul(pool.Add(pool.Mul(q, g_.Width()), x), g_.vector), j);
+  w_.Bind(column_var_, column);
+  int64_t stride = 1;
+  for (int64_t v = column_var_ - 1; v >= 0; --v) {
+    int64_t extent = kernel_.vars[v].extent;
+    w_.Bind(v, pool.Mod(pool.FloorDiv(r, stride), extent));
+    stride *= extent;
+  }
+}
+
+bool RowPasses::InLoop(NodeId n) {
+  constexpr uint64_t kLoops = (1 << kChunk) | (1 << kThread) | (1 << kLane);
+  return (w_.Varies(n) & kLoops) != 0;
+}
+
+// Row inputs that move as vectors. Those that vary with the row are read once
+// and held; the others (scales, biases) are read in each pass.
+void RowPasses::PickLoads() {
+  for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
+    const Node& node = kernel_.nodes[n];
+    if (node.kind != NodeKind::kLoad || node.guard >= 0 ||
+        w_.pool().HasDynamic(node.offset) || pass_[n] < 0 ||
+        (node.vars >> kernel_.space_vars)) {
+      continue;
+    }
+    if ((node.vars & column_bit_) == 0) continue;
+    IndexId base;
+    LaneAccess access = AccessAlong(&w_, node.offset, kLane, g_.vector, &base);
+    if (g_.vector > 1 && access != LaneAccess::kVector) continue;
+    bool of_row = (w_.Varies(n) & BodyWriter::Bit(kRow)) != 0;
+    base_[n] = base;
+    if (of_row && g_.cached) {
+      held_.insert(n);
+    } else {
+      streamed_.insert(n);
+    }
+  }
+}
+
+// Nodes that pass `pass` computes for each element.
+std::vector<NodeId> RowPasses::PassRoots(int pass) const {
+  std::vector<NodeId> roots;
+  for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
+    if (!IsRowFold(n) || pass_[n] != pass + 1) continue;
+    const Node& node = kernel_.nodes[n];
+    roots.insert(roots.end(), node.operands.begin(),
+                 node.operands.begin() + node.operands.size() / 2);
+  }
+  for (const ColumnFold& f : columns_) {
+    if (ColumnPass(f) != pass) continue;
+    roots.insert(roots.end(), f.values.begin(), f.values.end());
+  }
+  for (const Store& s : stores_) {
+    if ((s.vars & column_bit_) == 0 || StorePass(s) != pass) continue;
+    roots.push_back(s.value);
+    if (s.guard >= 0) roots.push_back(s.guard);
+    for (int32_t d : w_.pool_const().DynamicNodes(s.offset)) {
+      roots.push_back(d);
+    }
+  }
+  return roots;
+}
+
+// What computing n for an element takes again, from what is held and kept.
+int64_t RowPasses::RecomputedOps(NodeId n) {
+  int64_t ops = 0;
+  auto stop = [&](NodeId m) { return IsFold(m) || kept_.count(m) != 0; };
+  for (NodeId m : w_.Needs({&n, 1}, stop)) {
+    if (InLoop(m)) ops += OpsOf(kernel_.nodes[m]);
+  }
+  return ops;
+}
+
+// Values of each element that an earlier pass has and a later one starts from.
+void RowPasses::PickKept() {
+  if (!g_.cached) return;
+  int64_t held_registers = 0;
+  for (NodeId n : held_) {
+    held_registers +=
+        g_.chunks * g_.vector * StorageBytes(kernel_.nodes[n].type) / 4;
+  }
+  for (const ColumnFold& f : columns_) {
+    for (NodeId v : f.values) {
+      held_registers +=
+          g_.chunks * g_.vector *
+          std::max<int64_t>(1, StorageBytes(kernel_.nodes[v].type) / 4);
+    }
+  }
+  const int64_t limit =
+      std::min(kMostKeptRegisters, kRegistersPerBlock / g_.BlockThreads() -
+                                       kOtherRegisters - held_registers);
+  int64_t registers = 0;
+  std::set<NodeId> seen;
+  for (int pass = 0; pass <= last_pass_; ++pass) {
+    auto stop = [&](NodeId n) { return IsFold(n) || kept_.count(n) != 0; };
+    const std::vector<NodeId> roots = PassRoots(pass);
+    const std::vector<NodeId> needs = w_.Needs(roots, stop);
+    // Where this pass takes over from earlier ones.
+    std::set<NodeId> frontier;
+    for (NodeId n : roots) {
+      if (pass_[n] < pass) frontier.insert(n);
+    }
+    for (NodeId n : needs) {
+      if (pass_[n] < pass) continue;
+      for (NodeId o : kernel_.nodes[n].operands) {
+        if (pass_[o] < pass) frontier.insert(o);
+      }
+    }
+    for (NodeId n : frontier) {
+      if (!InLoop(n) || seen.count(n) == 0 || kept_.count(n) != 0) continue;
+      const Node& node = kernel_.nodes[n];
+      if (node.kind != NodeKind::kOp || RecomputedOps(n) < kCheapOps) continue;
+      const int64_t cost =
+          g_.chunks * g_.vector * (StorageBytes(node.type) > 4 ? 2 : 1);
+      if (registers + cost > limit) continue;
+      registers += cost;
+      kept_.insert(n);
+    }
+    seen.insert(needs.begin(), needs.end());
+  }
+  // The pass that computes a kept value is the first that needs it.
+  for (int pass = 0; pass <= last_pass_; ++pass) {
+    auto stop = [&](NodeId n) {
+      auto it = kept_pass_.find(n);
+      return IsFold(n) || (it != kept_pass_.end() && it->second < pass);
+    };
+    for (NodeId n : w_.Needs(PassRoots(pass), stop)) {
+      if (kept_.count(n) != 0) kept_pass_.emplace(n, pass);
+    }
+  }
+  for (auto it = kept_.begin(); it != kept_.end();) {
+    it = kept_pass_.count(*it) != 0 ? std::next(it) : kept_.erase(it);
+  }
+}
+
+std::string RowPasses::RowGuard(absl::string_view before) const {
+  if (g_.rows % g_.block_rows == 0) return "";
+  return absl::StrCat(before, "in_range");
+}
+
+void RowPasses::DeclareHeld() {
+  for (NodeId n : held_) {
+    const Node& node = kernel_.nodes[n];
+    w_.Line(absl::StrCat(
+        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " a", n,
+        "[", g_.chunks, "];"));
+  }
+  for (NodeId n : kept_) {
+    w_.Line(absl::StrCat(CarryType(kernel_.nodes[n].type), " k", n, "[",
+                         g_.chunks, "][", g_.vector, "];"));
+  }
+}
+
+void RowPasses::DeclareAhead() {
+  for (NodeId n : held_) {
+    const Node& node = kernel_.nodes[n];
+    w_.Line(absl::StrCat(
+        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " f", n,
+        "[", g_.chunks, "];"));
+  }
+}
+
+void RowPasses::TakeAhead() {
+  if (held_.empty()) return;
+  OpenChunks();
+  for (NodeId n : held_) w_.Line(absl::StrCat("a", n, "[q] = f", n, "[q];"));
+  w_.Close();
+}
+
+void RowPasses::LoadHeld(bool ahead) {
+  if (held_.empty()) return;
+  OpenChunks();
+  OpenInside();
+  for (NodeId n : held_) {
+    LoadVector(n, absl::StrCat(ahead ? "f" : "a", n, "[q]"));
+  }
+  CloseInside();
+  w_.Close();
+}
+
+absl::Status RowPasses::DeclareColumns() {
+  for (size_t f = 0; f < columns_.size(); ++f) {
+    const ColumnFold& fold = columns_[f];
+    if (!fold.simple) RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
+    for (size_t p = 0; p < fold.values.size(); ++p) {
+      const std::string name = absl::StrCat("c", f, "_", p);
+      w_.Line(absl::StrCat(FoldType(kernel_, fold, p), " ", name, "[",
+                           g_.chunks, "][", g_.vector, "];"));
+      OpenChunks();
+      w_.Line("#pragma unroll");
+      w_.Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ", name,
+                           "[q][j] = ", FoldStart(w_, fold, p), ";"));
+      w_.Close();
+    }
+  }
+  return absl::OkStatus();
+}
+
+void RowPasses::StoreColumns() {
+  OpenChunks();
+  OpenInside();
+  w_.Line("#pragma unroll");
+  w_.Open(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) {"));
+  for (size_t f = 0; f < columns_.size(); ++f) {
+    for (size_t p = 0; p < columns_[f].values.size(); ++p) {
+      w_.Line(absl::StrCat("p", f, "_", p, "[(int64_t)blockIdx.x * ",
+                           g_.columns, " + (q * ", g_.Width(), " + x) * ",
+                           g_.vector, " + j] = c", f, "_", p, "[q][j];"));
+    }
+  }
+  w_.Close();
+  CloseInside();
+  w_.Close();
+}
+
+void RowPasses::LoadVector(NodeId n, absl::string_view target) {
+  const Node& node = kernel_.nodes[n];
+  w_.Line(absl::StrCat(target, " = rdg_load_vec<",
+                       StorageType(kernel_.buffers[node.buffer].shape.type()),
+                       ", ", g_.vector, ">(", w_.BufferName(node.buffer),
+                       " + (", w_.Text(base_[n]), "));"));
+}
+
+void RowPasses::OpenChunks() {
+  w_.Line(g_.cached ? "#pragma unroll" : "#pragma unroll 4");
+  w_.Open(absl::StrCat("for (int q = 0; q < ", g_.chunks, "; ++q) {"));
+}
+
+// The last chunk of a row may lie beyond its end.
+void RowPasses::OpenInside() {
+  if (!g_.Ragged()) return;
+  w_.Open(absl::StrCat("if ((q * ", g_.Width(), " + x) * ", g_.vector, " < ",
+                       g_.columns, ") {"));
+}
+
+void RowPasses::CloseInside() {
+  if (g_.Ragged()) w_.Close();
+}
+
+absl::Status RowPasses::EmitPasses() {
+  meetings_ = 0;
+  for (int pass = 0; pass <= last_pass_; ++pass) {
+    RIDGE_RETURN_IF_ERROR(EmitPass(pass));
+  }
+  return EmitRowStores();
+}
+
+absl::Status RowPasses::EmitRowStores() {
+  std::vector<NodeId> needs;
+  for (const Store& s : stores_) {
+    if ((s.vars & column_bit_) == 0) needs.push_back(s.value);
+  }
+  if (needs.empty()) return absl::OkStatus();
+  RIDGE_RETURN_IF_ERROR(w_.Emit(needs));
+  w_.Open(absl::StrCat("if (x == 0", RowGuard(" && "), ") {"));
+  for (const Store& s : stores_) {
+    if (s.vars & column_bit_) continue;
+    RIDGE_RETURN_IF_ERROR(w_.EmitStore(s));
+  }
+  w_.Close();
+  return absl::OkStatus();
+}
+
+// Whatever a pass reads that no element changes, before the loop.
+absl::Status RowPasses::EmitShared(absl::Span<const NodeId> roots) {
+  auto stop = [&](NodeId n) { return IsFold(n); };
+  std::vector<NodeId> shared;
+  for (NodeId n : w_.Needs(roots, stop)) {
+    if (!InLoop(n)) shared.push_back(n);
+  }
+  return w_.Emit(shared);
+}
+
+std::vector<RowPasses::Fold> RowPasses::FoldsOf(int pass) {
+  std::vector<Fold> folds;
+  std::set<NodeId> taken;
+  for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
+    if (!IsRowFold(n) || pass_[n] != pass + 1 || taken.count(n)) continue;
+    const Node& node = kernel_.nodes[n];
+    Fold fold;
+    fold.any = n;
+    fold.nodes = w_.FoldOf(n);
+    for (NodeId m : fold.nodes) {
+      if (m >= 0) taken.insert(m);
+    }
+    size_t parts = node.operands.size() / 2;
+    for (size_t p = 0; p < parts; ++p) {
+      fold.values.push_back(node.operands[p]);
+      fold.inits.push_back(node.operands[parts + p]);
+      fold.names.push_back(parts == 1 ? absl::StrCat("acc", n)
+                                      : absl::StrCat("acc", n, "_", p));
+      fold.types.emplace_back(CarryType(kernel_.nodes[node.operands[p]].type));
+    }
+    fold.simple =
+        parts == 1 && kernel_.functions[node.function].simple.has_value() &&
+        !IdentityText(*kernel_.functions[node.function].simple, node.type)
+             .empty();
+    folds.push_back(std::move(fold));
+  }
+  return folds;
+}
+
+std::string RowPasses::Start(const Fold& fold, size_t part) {
+  const Node& node = kernel_.nodes[fold.any];
+  if (fold.simple) {
+    return IdentityText(*kernel_.functions[node.function].simple, node.type);
+  }
+  return w_.Name(fold.inits[part]);
+}
+
+absl::Status RowPasses::EmitPass(int pass) {
+  std::vector<NodeId> roots = PassRoots(pass);
+  if (roots.empty()) return absl::OkStatus();
+  std::vector<Fold> folds = FoldsOf(pass);
+  w_.Line(absl::StrCat("// Pass ", pass));
+  RIDGE_RETURN_IF_ERROR(EmitShared(roots));
+  for (const Fold& fold : folds) {
+    RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
+    for (size_t p = 0; p < fold.names.size(); ++p) {
+      // One accumulator a lane: short chains of dependent additions.
+      w_.Line(absl::StrCat(fold.types[p], " ", fold.names[p], "[", g_.vector,
+                           "];"));
+      w_.Line("#pragma unroll");
+      w_.Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ",
+                           fold.names[p], "[j] = ", Start(fold, p), ";"));
+    }
+  }
+  OpenChunks();
+  OpenInside();
+  RIDGE_RETURN_IF_ERROR(EmitElements(pass, roots, folds));
+  CloseInside();
+  w_.Close();
+  if (!folds.empty()) ++meetings_;
+  return Combine(pass, folds);
+}
+
+absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
+                                     const std::vector<Fold>& folds) {
+  auto stop = [&](NodeId n) {
+    return IsFold(n) || (kept_.count(n) && kept_pass_[n] < pass);
+  };
+  std::vector<NodeId> needs = w_.Needs(roots, stop);
+  for (NodeId n : needs) {
+    if (!streamed_.count(n)) continue;
+    const Node& node = kernel_.nodes[n];
+    std::string name = absl::StrCat("b", n);
+    w_.Line(absl::StrCat(
+        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " ",
+        name, ";"));
+    LoadVector(n, name);
+  }
+  // Values that lanes share but chunks do not.
+  std::vector<NodeId> per_chunk;
+  for (NodeId n : needs) {
+    if ((w_.Varies(n) & BodyWriter::Bit(kLane)) == 0 && InLoop(n) &&
+        !held_.count(n) && !streamed_.count(n)) {
+      per_chunk.push_back(n);
+    }
+  }
+  if (g_.vector > 1) RIDGE_RETURN_IF_ERROR(w_.Emit(per_chunk));
+  std::vector<std::pair<const Store*, IndexId>> wide;
+  for (const Store& s : stores_) {
+    if ((s.vars & column_bit_) == 0 || StorePass(s) != pass) continue;
+    IndexId base;
+    if (g_.vector > 1 && s.guard < 0 && s.combine < 0 &&
+        AccessAlong(&w_, s.offset, kLane, g_.vector, &base) ==
+            LaneAccess::kVector) {
+      ElementType type = kernel_.buffers[s.buffer].shape.type();
+      w_.Line(absl::StrCat(VecType(type, g_.vector), " s", s.buffer, ";"));
+      wide.emplace_back(&s, base);
+    }
+  }
+  w_.Line("#pragma unroll");
+  w_.Open(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) {"));
+  for (NodeId n : needs) {
+    bool held = held_.count(n);
+    if (!held && !streamed_.count(n)) continue;
+    const Node& node = kernel_.nodes[n];
+    std::string element =
+        held ? absl::StrCat("a", n, "[q].x[j]") : absl::StrCat("b", n, ".x[j]");
+    w_.Line(absl::StrCat("const ", CarryType(node.type), " n", n, " = ",
+                         LoadText(node.type, element), ";"));
+    w_.Define(n, absl::StrCat("n", n));
+  }
+  for (NodeId n : kept_) {
+    if (kept_pass_[n] < pass) w_.Define(n, absl::StrCat("k", n, "[q][j]"));
+  }
+  RIDGE_RETURN_IF_ERROR(w_.Emit(roots));
+  for (NodeId n : kept_) {
+    if (kept_pass_[n] == pass) {
+      w_.Line(absl::StrCat("k", n, "[q][j] = ", w_.Name(n), ";"));
+    }
+  }
+  for (const Fold& fold : folds) {
+    std::vector<std::string> acc;
+    std::vector<std::string> values;
+    for (size_t p = 0; p < fold.names.size(); ++p) {
+      acc.push_back(absl::StrCat(fold.names[p], "[j]"));
+      values.push_back(w_.Name(fold.values[p]));
+    }
+    RIDGE_ASSIGN_OR_RETURN(std::string line,
+                           w_.CombineStatement(fold.nodes, acc, values));
+    w_.Line(line);
+  }
+  for (size_t f = 0; f < columns_.size(); ++f) {
+    const ColumnFold& fold = columns_[f];
+    if (ColumnPass(fold) != pass) continue;
+    std::vector<std::string> acc;
+    std::vector<std::string> values;
+    for (size_t p = 0; p < fold.values.size(); ++p) {
+      acc.push_back(absl::StrCat("c", f, "_", p, "[q][j]"));
+      values.push_back(w_.Name(fold.values[p]));
+    }
+    RIDGE_ASSIGN_OR_RETURN(std::string line,
+                           w_.CombineStatement(fold.nodes, acc, values));
+    w_.Line(line);
+  }
+  for (const Store& s : stores_) {
+    if ((s.vars & column_bit_) == 0 || StorePass(s) != pass) continue;
+    bool is_wide = std::any_of(wide.begin(), wide.end(),
+                               [&](const auto& p) { return p.first == &s; });
+    if (is_wide) {
+      ElementType type = kernel_.buffers[s.buffer].shape.type();
+      w_.Line(absl::StrCat("s", s.buffer,
+                           ".x[j] = ", StoreText(type, w_.Name(s.value)), ";"));
+      continue;
+    }
+    if (!RowGuard("").empty()) w_.Open("if (in_range) {");
+    RIDGE_RETURN_IF_ERROR(w_.EmitStore(s));
+    if (!RowGuard("").empty()) w_.Close();
+  }
+  w_.Close();
+  for (const auto& [s, base] : wide) {
+    w_.Line(absl::StrCat(RowGuard("").empty() ? "" : "if (in_range) ",
+                         "rdg_store_vec(", w_.BufferName(s->buffer), " + (",
+                         w_.Text(base), "), s", s->buffer, ");"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace ridge::cuda

@@ -1,0 +1,127 @@
+// The passes over rows that RowReduce and RowColumn share.
+//
+// `row_threads` threads share a row (of `cluster` blocks where one block cannot
+// hold it); a block takes `block_rows` rows at a time. Thread x of a row holds
+// vectors x, x + threads, x + 2*threads ... of `vector` elements. All loads of
+// the row are issued first and stay in registers (`cached`); then one pass over
+// the held elements for each chain of reductions:
+//
+//   load every vector of every row input
+//   pass 0: fold what needs no other fold; combine across the threads
+//   pass 1: fold what needs pass 0's results ...
+//   last:   store what needs them all
+//
+// Stores, and additions to column sums, happen in the first pass that has their
+// value. A value that takes long to compute and is needed in a later pass
+// again is kept, as far as registers go. Where a row is too long to hold, each
+// pass reads it again.
+#ifndef RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
+#define RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "backends/cuda/emit/column_folds.h"
+#include "backends/cuda/emit/common.h"
+#include "backends/kernel/schedules/row_reduce.h"
+
+namespace ridge::cuda {
+
+class RowPasses {
+ public:
+  // `columns`: folds over the rows, accumulated element by element in arrays
+  // that the caller declares with DeclareColumns. `stores`: those to be done
+  // here, none of which reads such a fold.
+  RowPasses(const Kernel& kernel, const RowGeometry& geometry,
+            std::vector<ColumnFold> columns, std::vector<Store> stores);
+
+  BodyWriter& writer() { return w_; }
+
+  // Arrays for the row's inputs and for kept values.
+  void DeclareHeld();
+  // The inputs of row `r` (a variable in scope) into the arrays, or into a
+  // second set of them (`ahead`), which DeclareAhead declares and TakeAhead
+  // moves over.
+  void LoadHeld(bool ahead);
+  void DeclareAhead();
+  void TakeAhead();
+  absl::Status DeclareColumns();
+  // All passes, then the values of the row itself. Row variable `r` and thread
+  // variable `x` are in scope; `in_range` too where rows may be missing.
+  absl::Status EmitPasses();
+  // Each thread's column sums to scratch memory, share blockIdx.x.
+  void StoreColumns();
+  // Passes after which threads wait for each other.
+  int Meetings() const { return meetings_; }
+
+ private:
+  struct Fold {
+    std::vector<NodeId> nodes;  // one a result, -1 unused
+    std::vector<NodeId> values;
+    std::vector<NodeId> inits;
+    std::vector<std::string> names;  // accumulators
+    std::vector<std::string> types;
+    bool simple = false;
+    NodeId any = -1;
+  };
+
+  bool IsRowFold(NodeId n) const;
+  // A fold across the space, over the row or over the rows.
+  bool IsFold(NodeId n) const;
+  bool InLoop(NodeId n);
+  void FindPasses();
+  void Bind();
+  void PickLoads();
+  void PickKept();
+  int StorePass(const Store& s) const;
+  int ColumnPass(const ColumnFold& f) const;
+  std::vector<NodeId> PassRoots(int pass) const;
+  int64_t RecomputedOps(NodeId n);
+
+  std::string RowGuard(absl::string_view before) const;
+  void LoadVector(NodeId n, absl::string_view target);
+  void OpenChunks();
+  void OpenInside();
+  void CloseInside();
+  absl::Status EmitShared(absl::Span<const NodeId> roots);
+  std::vector<Fold> FoldsOf(int pass);
+  std::string Start(const Fold& fold, size_t part);
+  absl::Status EmitPass(int pass);
+  absl::Status EmitElements(int pass, absl::Span<const NodeId> roots,
+                            const std::vector<Fold>& folds);
+  absl::Status EmitRowStores();
+
+  // From one accumulator a lane and thread to the row's value everywhere
+  // (row_combine.cc).
+  absl::Status Combine(int pass, const std::vector<Fold>& folds);
+  absl::Status Shuffle(const Fold& fold, int64_t width);
+  absl::Status AcrossWarps(const std::vector<Fold>& folds, int64_t warps);
+  absl::Status AcrossBlocks(int pass, const std::vector<Fold>& folds);
+  static std::vector<std::string> Each(const Fold& fold,
+                                       absl::string_view suffix);
+
+  const Kernel& kernel_;
+  RowGeometry g_;
+  std::vector<ColumnFold> columns_;
+  std::vector<Store> stores_;
+  BodyWriter w_;
+  int64_t column_var_;
+  uint64_t column_bit_;
+  std::vector<int> pass_;  // row folds on the longest path; -1: after a column
+  int last_pass_ = 0;
+  int meetings_ = 0;
+  std::map<NodeId, IndexId> base_;
+  std::set<NodeId> held_;
+  std::set<NodeId> streamed_;
+  std::set<NodeId> kept_;
+  std::map<NodeId, int> kept_pass_;
+};
+
+}  // namespace ridge::cuda
+
+#endif  // RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
