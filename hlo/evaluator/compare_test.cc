@@ -192,6 +192,24 @@ TEST(Bound, RandomValuesHaveNone) {
   EXPECT_EQ(c->outputs[0].unbounded, 4);
 }
 
+// 0 + -0 is 0, and -0 alone is -0: a sum's start decides, which HLO leaves
+// open. A number that was not summed has the sign it has.
+TEST(Bound, ZerosOfSumsHaveEitherSign) {
+  const std::string sum = Sum("f32", "[1]") + R"(
+        n = f32[1] constant({-0})
+        r = f32[] reduce(n, z), dimensions={0}, to_apply=add
+        ROOT b = u32[] bitcast-convert(r) })";
+  const std::string plain = R"(ENTRY e { x = f32[1] parameter(0)
+        ROOT b = u32[] constant(2147483648) })";
+  const std::string zero = R"(ENTRY e { x = f32[] parameter(0)
+        ROOT b = u32[] constant(0) })";
+  EXPECT_THAT(CompareTexts(sum, plain), Agrees());
+  EXPECT_THAT(CompareTexts(R"(ENTRY e { x = f32[] parameter(0)
+        z = f32[] constant(-0) ROOT b = u32[] bitcast-convert(z) })",
+                           zero),
+              Differs());
+}
+
 TEST(Compare, SaysHowFarAndWhere) {
   RIDGE_ASSERT_OK_AND_ASSIGN(
       std::unique_ptr<Module> module,

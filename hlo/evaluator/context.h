@@ -47,6 +47,9 @@ struct Op {
 
 using Handler = absl::StatusOr<Literal> (*)(const Op& op);
 
+// Results share or merely regroup their operands' storage.
+bool AliasesOperands(Opcode opcode);
+
 // The evaluator of one opcode; never null (handlers.cc).
 Handler HandlerOf(Opcode opcode);
 

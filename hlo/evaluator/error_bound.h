@@ -33,6 +33,8 @@
 //   linear algebra  by probing: the inputs are perturbed by their errors at
 //                random, and the largest change is taken four times.
 //   rng          no bound (infinite): the values are the implementation's own.
+//   zeros        of sums and what is made from them may have either sign;
+//                where that shows (bits, division, total order), anything goes.
 //
 // Loops and branches follow the evaluator's path; a condition that lies within
 // its error makes everything that depends on it unbounded.

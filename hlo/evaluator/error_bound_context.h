@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -21,6 +22,9 @@ struct Bounded {
   Literal value;
   // f64 with the value's dimensions; no array at all where the value is exact.
   Literal error;
+  // Zeros may have either sign: where a sum of nothing but zeros starts, and
+  // whether it starts at all, is left open. Bits and quotients tell.
+  bool open_zeros = false;
   bool tuple = false;
   std::vector<Bounded> elements;
 
@@ -51,6 +55,12 @@ struct BoundOp {
     }
     return true;
   }
+  bool open_zeros() const {
+    for (const Bounded* b : operands) {
+      if (b->open_zeros) return true;
+    }
+    return false;
+  }
 };
 
 using BoundRule = absl::StatusOr<Bounded> (*)(const BoundOp& op);
@@ -72,6 +82,9 @@ class BoundInterpreter {
   Interpreter& wide() { return wide_; }
   // Says why something is ambiguous or unbounded, once an instruction.
   void Note(const Instruction& instruction, absl::string_view reason);
+  // Exact operands give exact results: integers and predicates alone, of
+  // opcodes that leave nothing open.
+  bool IsDiscrete(const Computation& computation);
   std::vector<std::string> TakeNotes() { return std::move(notes_); }
 
  private:
@@ -79,10 +92,15 @@ class BoundInterpreter {
     o.precision = EvalPrecision::kF64;
     return o;
   }
+  // kResourceExhausted if the rule's copies in double would not fit.
+  absl::Status CheckFits(const BoundOp& op) const;
+
   BoundOptions options_;
   Interpreter typed_;
   Interpreter wide_;
   int depth_ = 0;
+  int64_t live_bytes_ = 0;
+  absl::flat_hash_map<const Computation*, bool> discrete_;
   std::vector<std::string> notes_;
   absl::flat_hash_set<const Instruction*> noted_;
 };

@@ -323,7 +323,9 @@ absl::StatusOr<Bounded> BoundSort(const BoundOp& op) {
   RIDGE_ASSIGN_OR_RETURN(std::vector<int64_t> orders, SortOrder(plain));
   RIDGE_ASSIGN_OR_RETURN(Literal value, EvalSort(plain));
   const bool stable = op.instruction.bool_attr(AttrId::kIsStable, false);
-  if (op.exact() && stable) return ExactValue(std::move(value));
+  if (op.exact() && stable && !op.open_zeros()) {
+    return ExactValue(std::move(value));
+  }
   std::vector<Literal> sorted;
   if (value.shape().IsTuple()) {
     sorted.assign(value.elements().begin(), value.elements().end());
@@ -366,10 +368,12 @@ absl::StatusOr<Bounded> BoundSort(const BoundOp& op) {
   };
   auto close = [&](int64_t l, int64_t i) {
     for (size_t k = 0; k < sorted.size(); ++k) {
-      if (op.in(k).exact()) continue;
-      const double* e = op.in(k).error.data<double>().data();
+      if (op.in(k).exact() && !op.in(k).open_zeros) continue;
       const double a = GetDouble(sorted[k], lines.at(l, i));
       const double b = GetDouble(sorted[k], lines.at(l, i + 1));
+      if (op.in(k).open_zeros && a == 0 && b == 0) return true;
+      if (op.in(k).exact()) continue;
+      const double* e = op.in(k).error.data<double>().data();
       const double slack = e[lines.at(l, orders[l * lines.length + i])] +
                            e[lines.at(l, orders[l * lines.length + i + 1])];
       if (slack > 0 && std::fabs(a - b) <= slack) return true;
@@ -402,7 +406,7 @@ absl::StatusOr<Bounded> BoundSort(const BoundOp& op) {
 // As a sort of the values with their positions, cut after k.
 absl::StatusOr<Bounded> BoundTopK(const BoundOp& op) {
   RIDGE_ASSIGN_OR_RETURN(Literal value, RunTyped(op, Values(op)));
-  if (op.exact()) return ExactValue(std::move(value));
+  if (op.exact() && !op.open_zeros()) return ExactValue(std::move(value));
   if (op.count() != 1 || op.in(0).tuple || !value.shape().IsTuple() ||
       value.elements().size() != 2) {
     return Unbounded(std::move(value));
@@ -413,7 +417,8 @@ absl::StatusOr<Bounded> BoundTopK(const BoundOp& op) {
   const bool largest = op.instruction.bool_attr(AttrId::kLargest, true);
   Literal x = Wide(op.in(0).value);
   const double* xs = x.data<double>().data();
-  const double* es = op.in(0).error.data<double>().data();
+  Literal own_errors = ErrorsOf(op.in(0));
+  const double* es = own_errors.data<double>().data();
   Literal errors[2];
   for (int part = 0; part < 2; ++part) {
     errors[part] = Literal::Zeros(
@@ -436,7 +441,9 @@ absl::StatusOr<Bounded> BoundTopK(const BoundOp& op) {
       for (int64_t j = 0; j < n; ++j) {
         const double slack = es[l * n + order[i]] + es[l * n + order[j]];
         const double gap = std::fabs(line[order[i]] - line[order[j]]);
-        if (j == i || slack == 0 || !(gap <= slack)) continue;
+        const bool zeros =
+            op.in(0).open_zeros && line[order[i]] == 0 && line[order[j]] == 0;
+        if (j == i || !(zeros || (slack > 0 && gap <= slack))) continue;
         value_error = std::max(value_error, gap + es[l * n + order[j]]);
         index_error = std::max(
             index_error, std::fabs(static_cast<double>(order[i] - order[j])));

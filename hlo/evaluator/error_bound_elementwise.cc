@@ -139,6 +139,24 @@ double BetweenCorners(Opcode opcode, double e) {
   return std::min(2.0, e * e / 2);
 }
 
+// 1 / 0 and 1 / -0 are far apart.
+bool TellsZerosApart(const BoundOp& op) {
+  switch (op.instruction.opcode()) {
+    case Opcode::kAtan2:
+    case Opcode::kPower:
+    case Opcode::kRsqrt:
+      return true;
+    case Opcode::kDivide:
+      return op.in(1).open_zeros;
+    case Opcode::kCompare:
+      return op.instruction.enum_attr(AttrId::kComparisonType,
+                                      ComparisonOrder::kFloat) ==
+             ComparisonOrder::kTotalOrder;
+    default:
+      return false;
+  }
+}
+
 absl::StatusOr<Bounded> BoundReal(const BoundOp& op, Literal value) {
   const Opcode opcode = op.instruction.opcode();
   BlockParams params;
@@ -151,7 +169,8 @@ absl::StatusOr<Bounded> BoundReal(const BoundOp& op, Literal value) {
     own = 0;
   }
   const bool exact = op.exact();
-  if (exact && own == 0) return ExactValue(std::move(value));
+  const bool open_zeros = op.open_zeros() && TellsZerosApart(op);
+  if (exact && own == 0 && !open_zeros) return ExactValue(std::move(value));
   const int64_t n = value.shape().ElementCount();
   Literal error =
       Literal::Zeros(Shape::Array(ElementType::kF64, value.shape().dims()));
@@ -270,6 +289,13 @@ absl::StatusOr<Bounded> BoundReal(const BoundOp& op, Literal value) {
           }
         }
       });
+  for (int64_t i = 0; open_zeros && i < n; ++i) {
+    for (int64_t k = 0; k < arity; ++k) {
+      if (op.in(k).open_zeros && terms[k].x(i) == 0) {
+        out[i] = to_pred ? 1 : kInfinity;
+      }
+    }
+  }
   if (to_pred && !AllZero(error)) {
     op.context.Note(op.instruction,
                     "compares values that lie closer than their error");
@@ -456,8 +482,31 @@ absl::StatusOr<Bounded> BoundMove(const BoundOp& op) {
   return ArrayValue(std::move(value), std::move(moved));
 }
 
+namespace {
+
+// Bits of operands whose zeros may have either sign.
+Bounded BitsOfOpenZeros(const BoundOp& op, Literal value) {
+  const Literal& x = op.in(0).value;
+  const int64_t n = x.shape().ElementCount();
+  const bool one_to_one = value.shape().ElementCount() == n;
+  Literal error =
+      Literal::Zeros(Shape::Array(ElementType::kF64, value.shape().dims()));
+  for (int64_t i = 0; i < n; ++i) {
+    if (GetDouble(x, i) != 0) continue;
+    if (!one_to_one) return Unbounded(std::move(value));
+    error.mutable_data<double>()[i] = kInfinity;
+  }
+  return ArrayValue(std::move(value), std::move(error));
+}
+
+}  // namespace
+
 absl::StatusOr<Bounded> BoundExactOrUnbounded(const BoundOp& op) {
   RIDGE_ASSIGN_OR_RETURN(Literal value, RunTyped(op, Values(op)));
+  if (op.exact() && op.open_zeros() && op.count() == 1 &&
+      value.shape().IsArray()) {
+    return BitsOfOpenZeros(op, std::move(value));
+  }
   if (op.exact()) return ExactValue(std::move(value));
   op.context.Note(op.instruction, "has no error rule for inexact operands");
   return Unbounded(std::move(value));

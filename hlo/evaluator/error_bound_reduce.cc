@@ -84,6 +84,25 @@ double SumSpacing(const BoundOptions& options, ElementType type) {
   return SpacingOf(type);
 }
 
+// The rounding of a sum of exact terms, one copy of them in double at a time.
+Literal ExactSumError(const BoundOp& op, const Combine& combine,
+                      const Literal& in, const Literal& init,
+                      const Literal& value) {
+  // The first addition to a neutral start does not round.
+  if (combine.terms() <= 1 && GetDouble(init, 0) == 0) {
+    return Literal::Zeros(F64Of(value.shape()));
+  }
+  const ElementType type = value.shape().type();
+  Literal center =
+      combine.Run(Opcode::kAdd, Wide(in), Wide(init), ToF64(value.shape()));
+  Literal size = combine.Run(Opcode::kAdd, Magnitudes(in), Magnitudes(init),
+                             F64Of(value.shape()));
+  Literal slack = Literal::Zeros(F64Of(value.shape()));
+  AddScaled(SumSpacing(op.context.options(), type) * SumGrowth(combine.terms()),
+            size, &slack);
+  return RoundedError(value, center, slack);
+}
+
 // One array reduced by one of the simple opcodes.
 Literal SimpleError(const BoundOp& op, const Combine& combine, Opcode opcode,
                     const Bounded& in, const Bounded& init,
@@ -96,6 +115,9 @@ Literal SimpleError(const BoundOp& op, const Combine& combine, Opcode opcode,
                       (opcode == Opcode::kAdd || opcode == Opcode::kMultiply) &&
                       combine.terms() > 0;
   if (!inexact && !rounds) return Literal::Zeros(f64);
+  if (!inexact && opcode == Opcode::kAdd) {
+    return ExactSumError(op, combine, in.value, init.value, value);
+  }
   Literal errors = ErrorsOf(in);
   Literal init_error = ErrorsOf(init);
   const double u = SumSpacing(op.context.options(), type);

@@ -24,7 +24,8 @@ constexpr int kMaxDepth = 200;
 
 constexpr char kLocated[] = "ridge/evaluator/located";
 
-// Results of these share or merely regroup their operands' storage.
+}  // namespace
+
 bool AliasesOperands(Opcode opcode) {
   switch (opcode) {
     case Opcode::kGetTupleElement:
@@ -41,8 +42,6 @@ bool AliasesOperands(Opcode opcode) {
       return false;
   }
 }
-
-}  // namespace
 
 absl::Status Locate(absl::Status status, const Instruction& instruction) {
   if (status.ok() || status.GetPayload(kLocated).has_value()) return status;

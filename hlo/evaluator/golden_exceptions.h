@@ -34,9 +34,21 @@ enum class GoldenReason {
   // on beside what it computes. Checked: there is such a fusion, and the stored
   // output has numbers (below 1e-30) that come from no input.
   kUnwritten,
-  // A loop without end, which XLA removed because nothing depends on it.
-  // Checked: the evaluation ends with max_steps, and the result is empty.
+  // A loop without end, which XLA removed because its state never changes.
+  // Checked: the evaluation ends with max_steps, and the outputs are equal to
+  // those with the loop replaced by its start, and by one step from there.
   kEndless,
+  // XLA kept the f32 value of narrow arithmetic that is then converted to f32,
+  // without the rounding between them. Checked: with some one such pair
+  // computed in f32, the outputs are within the bound.
+  kUnrounded,
+  // XLA:CPU adds many equal numbers one by one in a narrow type, until adding
+  // one more changes nothing. Checked: the stored sum is smaller than the exact
+  // one, and stays the same when one more term is added and rounded.
+  kSaturated,
+  // A complex constant (nan, x), which XLA's reader takes as (nan, nan).
+  // Checked: with that in their place, the outputs are within the bound.
+  kNanConstant,
 };
 
 struct GoldenException {

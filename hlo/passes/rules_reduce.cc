@@ -198,6 +198,10 @@ Instruction* ReduceOfBroadcast(Instruction* i, Rewriter& r) {
       copies > std::ldexp(1, Info(type).bits - 1) - 1) {
     return nullptr;  // SetDouble would saturate
   }
+  // A narrow sum would be rounded before it is scaled, and again after.
+  if (scales && IsFloat(type) && Info(type).bits < 32 && !of_operand.empty()) {
+    return nullptr;
+  }
   Instruction* once = of_operand.empty() ? x : ReduceLike(r, i, x, of_operand);
   if (scales) {
     once = r.Binary(Opcode::kMultiply, once,

@@ -34,11 +34,38 @@ DEFINE_string(module, "", "One module, not seeds.");
 DEFINE_string(passes, "all", "Passes by name; each is run alone.");
 DEFINE_int32(max_failures, 5, "Failures to reduce and print before stopping.");
 DEFINE_int64(max_instructions, 3000, "Larger modules of the corpus are left.");
+DEFINE_double(max_cost, 2e9,
+              "Modules of the corpus with more arithmetic are left: elements "
+              "of all results, and products of dots and convolutions.");
+DEFINE_double(min_cost, 0, "And those with less.");
 DEFINE_double(seconds, 0, "Stops after this time; 0: no limit.");
 DEFINE_bool(print, false, "Prints every module before it is run.");
 
 namespace ridge {
 namespace {
+
+// Operations of one run, loops counted once.
+double Cost(const Module& module) {
+  double cost = 0;
+  for (const Computation* c : module.computations()) {
+    for (const Instruction* i : c->instructions()) {
+      double elements = 0;
+      ForEachLeaf(i->shape(), [&](const Shape& leaf, const ShapeIndex&) {
+        if (leaf.IsArray()) elements += leaf.ElementCount();
+      });
+      if (i->opcode() == Opcode::kDot) {
+        const Shape& lhs = i->operand(0)->shape();
+        for (int64_t d : i->ints(AttrId::kLhsContractingDims)) {
+          elements *= lhs.dim(d);
+        }
+      } else if (i->opcode() == Opcode::kConvolution) {
+        elements *= i->operand(1)->shape().ElementCount();
+      }
+      cost += elements;
+    }
+  }
+  return cost;
+}
 
 struct Tally {
   int64_t cases = 0;
@@ -138,21 +165,34 @@ absl::StatusOr<int> Main() {
   if (!FLAGS_corpus.empty()) {
     RIDGE_ASSIGN_OR_RETURN(std::vector<CorpusEntry> corpus,
                            RunnableCorpus(FLAGS_corpus));
+    int64_t left_out = 0;
+    int64_t not_read = 0;
     for (const CorpusEntry& entry : corpus) {
       if (runner.ShouldStop()) break;
       if (entry.instructions > FLAGS_max_instructions) {
+        ++left_out;
         std::printf("left out: %s: %lld instructions\n", entry.file.c_str(),
                     static_cast<long long>(entry.instructions));
         continue;
       }
       absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(entry.path);
       if (!module.ok()) {
+        ++not_read;
         std::printf("not read: %s: %s\n", entry.file.c_str(),
                     std::string(module.status().message()).c_str());
         continue;
       }
+      const double cost = Cost(**module);
+      if (cost > FLAGS_max_cost || cost < FLAGS_min_cost) {
+        ++left_out;
+        std::printf("left out: %s: cost %.3g\n", entry.file.c_str(), cost);
+        continue;
+      }
       runner.Run(**module, entry.file);
     }
+    std::printf("%zu runnable modules, %lld left out, %lld not read\n",
+                corpus.size(), static_cast<long long>(left_out),
+                static_cast<long long>(not_read));
     return runner.Finish();
   }
   std::pair<absl::string_view, absl::string_view> range =
@@ -179,6 +219,7 @@ absl::StatusOr<int> Main() {
 int main(int argc, char** argv) {
   gflags::SetUsageMessage("Differential test of passes.");
   gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   absl::StatusOr<int> code = ridge::Main();
   if (code.ok()) return *code;
   std::fprintf(stderr, "differential: %s\n", code.status().ToString().c_str());
