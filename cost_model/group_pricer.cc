@@ -64,6 +64,7 @@ absl::StatusOr<Price> PriceGroup(const Group& group,
   if (group.pattern == GroupPattern::kGemm) {
     absl::StatusOr<GemmLowering> gemm = LowerGemm(group);
     if (gemm.ok()) return PriceGemm(gemm->step, device, options);
+    return PriceOpaque(group, device, options);
   }
   RIDGE_ASSIGN_OR_RETURN(Kernel kernel, BuildKernel(group));
   RIDGE_ASSIGN_OR_RETURN(ridge::Price price,

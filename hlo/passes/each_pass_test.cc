@@ -85,6 +85,12 @@ constexpr Row kRows[] = {
        y = f32[4,5] parameter(1) t = f32[4,3] transpose(x), dimensions={1,0}
        ROOT d = f32[3,5] dot(t, y), lhs_contracting_dims={0},
          rhs_contracting_dims={0} })"},
+    {"dot_operand_layouts", R"(ENTRY e {
+       x = f32[2,3,4,5]{3,1,2,0} parameter(0)
+       y = f32[2,3,6,5]{3,2,1,0} parameter(1)
+       ROOT d = f32[2,3,4,6]{3,1,2,0} dot(x, y), lhs_batch_dims={0,1},
+         lhs_contracting_dims={3}, rhs_batch_dims={0,1},
+         rhs_contracting_dims={3} })"},
     {"fusion_inliner", R"(
        f { a = f32[4] parameter(0) ROOT b = f32[4] exponential(a) }
        ENTRY e { x = f32[4] parameter(0)

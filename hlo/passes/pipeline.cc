@@ -28,6 +28,9 @@ constexpr absl::string_view kSimplifying[] = {
     "dce",
 };
 
+// Last, since rules would take back what they do.
+constexpr absl::string_view kFinishing = "dot_operand_layouts";
+
 class Runner {
  public:
   Runner(Module* module, const CanonicalizeOptions& options)
@@ -73,7 +76,7 @@ class Runner {
       }
     }
     stats_.converged = !changed && stats_.rewrites.converged;
-    return absl::OkStatus();
+    return Run(kFinishing).status();
   }
 
   CanonicalizeStats&& TakeStats() { return std::move(stats_); }

@@ -13,6 +13,7 @@
 #include "hlo/passes/constant_folding.h"
 #include "hlo/passes/cse.h"
 #include "hlo/passes/dce.h"
+#include "hlo/passes/dot_operand_layouts.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/while_passes.h"
 
@@ -46,6 +47,8 @@ constexpr Pass kPasses[] = {
     {"cse", "one instruction per value", EliminateCommonSubexpressions},
     {"dce", "drops what nothing uses", EliminateDeadCode},
     {"dot_canonicalizer", "dots of matrices in memory order", CanonicalizeDots},
+    {"dot_operand_layouts", "copies where layouts lie across a dot's matrices",
+     LayOutDotOperands},
     {"fusion_inliner", "fusions become their bodies", InlineFusions},
     {"gather_simplifier", "gathers and scatters of few or known indices",
      SimplifyGathers},
