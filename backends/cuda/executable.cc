@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/driver/memory.h"
 #include "backends/cuda/driver/stream.h"
+#include "backends/cuda/overlap.h"
 #include "backends/runtime/arguments.h"
 #include "backends/runtime/evaluate_group.h"
 #include "backends/runtime/physical.h"
@@ -16,6 +17,8 @@
 namespace ridge::cuda {
 namespace {
 
+// Streams that a graph is recorded over.
+constexpr int kLanes = 8;
 constexpr int64_t kMaxRounds = 100'000'000;  // of one while loop
 // Writing this many times the L2 between samples leaves nothing of the
 // program's data there.
@@ -59,10 +62,14 @@ class CudaExecutable : public Executable {
   absl::StatusOr<std::vector<Literal>> Run(
       absl::Span<const Literal> arguments) override {
     RIDGE_RETURN_IF_ERROR(BindArguments(arguments));
-    if (arena_.size() > 0) {
-      RIDGE_RETURN_IF_ERROR(Poison(stream_, arena_.ptr(), arena_.size()));
-    }
+    RIDGE_RETURN_IF_ERROR(PoisonArena());
     RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry));
+    if (compiled_.all_on_device) {
+      // What is timed is what is returned: the recorded graph's results.
+      RIDGE_RETURN_IF_ERROR(Record());
+      RIDGE_RETURN_IF_ERROR(PoisonArena());
+      RIDGE_RETURN_IF_ERROR(graph_->Launch(stream_));
+    }
     const std::vector<BufferId>& from = compiled_.program.entry.results;
     std::vector<Shape> leaves = ResultLeaves(*compiled_.program.module);
     std::vector<Literal> results;
@@ -86,18 +93,10 @@ class CudaExecutable : public Executable {
 
     // A program without host steps is one graph; its replay has no launch
     // cost on the host.
-    std::optional<GraphExec> graph;
-    if (compiled_.all_on_device) {
-      RIDGE_ASSIGN_OR_RETURN(Graph recorded, Graph::Capture(stream_, [&] {
-                               return Execute(compiled_.program.entry);
-                             }));
-      RIDGE_ASSIGN_OR_RETURN(GraphExec exec, recorded.Instantiate());
-      RIDGE_RETURN_IF_ERROR(exec.Upload(stream_));
-      graph.emplace(std::move(exec));
-    }
+    if (compiled_.all_on_device) RIDGE_RETURN_IF_ERROR(Record());
     auto whole = [&]() -> absl::Status {
-      return graph.has_value() ? graph->Launch(stream_)
-                               : Execute(compiled_.program.entry);
+      return graph_.has_value() ? graph_->Launch(stream_)
+                                : Execute(compiled_.program.entry);
     };
     RIDGE_ASSIGN_OR_RETURN(std::vector<double> total, Sample(options, whole));
     *m.mutable_total() = MakeSamples(total, options.cold_cache);
@@ -169,13 +168,111 @@ class CudaExecutable : public Executable {
           RIDGE_RETURN_IF_ERROR(ExecuteConditional(step));
           break;
         default:
-          RIDGE_RETURN_IF_ERROR(ExecuteStep(step, compiled_.index.at(&step)));
+          RIDGE_RETURN_IF_ERROR(
+              ExecuteStep(step, compiled_.index.at(&step), stream_));
       }
     }
     return absl::OkStatus();
   }
 
-  absl::Status ExecuteStep(const Step& step, size_t at) {
+  absl::Status PoisonArena() {
+    if (arena_.size() == 0) return absl::OkStatus();
+    return Poison(stream_, arena_.ptr(), arena_.size());
+  }
+
+  // ---- The program as a graph ----
+
+  // After the steps have run once.
+  absl::Status Record() {
+    if (graph_.has_value()) return absl::OkStatus();
+    const std::vector<Step>& steps = compiled_.program.entry.steps;
+    std::vector<StepMemory> memory;
+    for (const Step& step : steps) memory.push_back(MemoryOf(step));
+    const std::vector<Placement> placed = PlaceSteps(memory, kLanes);
+    while (static_cast<int>(side_.size()) + 1 < kLanes) {
+      RIDGE_ASSIGN_OR_RETURN(Stream lane, Stream::Create(context_));
+      side_.push_back(std::move(lane));
+    }
+    // One event a step, and one a meeting.
+    std::vector<Event> done;
+    for (size_t k = 0; k < 2 * steps.size() + 1; ++k) {
+      RIDGE_ASSIGN_OR_RETURN(Event e, Event::Create(context_));
+      done.push_back(std::move(e));
+    }
+    RIDGE_ASSIGN_OR_RETURN(Graph recorded, Graph::Capture(stream_, [&] {
+                             return Overlapped(steps, placed, done);
+                           }));
+    RIDGE_ASSIGN_OR_RETURN(GraphExec exec, recorded.Instantiate());
+    RIDGE_RETURN_IF_ERROR(exec.Upload(stream_));
+    graph_.emplace(std::move(exec));
+    return absl::OkStatus();
+  }
+
+  const Stream& Lane(int lane) const {
+    return lane == 0 ? stream_ : side_[lane - 1];
+  }
+
+  absl::Status Overlapped(const std::vector<Step>& steps,
+                          const std::vector<Placement>& placed,
+                          const std::vector<Event>& events) {
+    const size_t n = steps.size();
+    size_t meeting = 2 * n;  // the event all lanes start behind
+    RIDGE_RETURN_IF_ERROR(events[meeting].Record(stream_));
+    std::vector<bool> under_way(kLanes);
+    std::vector<size_t> tail(kLanes);
+    auto meet = [&]() -> absl::Status {
+      for (int l = 1; l < kLanes; ++l) {
+        if (!under_way[l]) continue;
+        RIDGE_RETURN_IF_ERROR(stream_.WaitFor(events[tail[l]]));
+        under_way[l] = false;
+      }
+      return absl::OkStatus();
+    };
+    for (size_t k = 0; k < n; ++k) {
+      const Placement& p = placed[k];
+      if (p.joins) {
+        RIDGE_RETURN_IF_ERROR(meet());
+        meeting = n + k;
+        RIDGE_RETURN_IF_ERROR(events[meeting].Record(stream_));
+      }
+      const Stream& lane = Lane(p.lane);
+      if (p.lane > 0 && !under_way[p.lane]) {
+        RIDGE_RETURN_IF_ERROR(lane.WaitFor(events[meeting]));
+        under_way[p.lane] = true;
+      }
+      for (size_t w : p.waits) {
+        RIDGE_RETURN_IF_ERROR(lane.WaitFor(events[w]));
+      }
+      RIDGE_RETURN_IF_ERROR(
+          ExecuteStep(steps[k], compiled_.index.at(&steps[k]), lane));
+      RIDGE_RETURN_IF_ERROR(events[k].Record(lane));
+      tail[p.lane] = k;
+    }
+    return meet();
+  }
+
+  // What a step touches: its buffers, and what steps share besides.
+  StepMemory MemoryOf(const Step& step) const {
+    StepMemory m;
+    auto range = [&](BufferId b) {
+      const uint64_t at = static_cast<uint64_t>(address_[b]);
+      const int64_t bytes = compiled_.program.buffers[b].bytes;
+      return MemoryRange{at, at + static_cast<uint64_t>(bytes)};
+    };
+    for (BufferId b : step.inputs) m.reads.push_back(range(b));
+    for (BufferId b : step.group_inputs) m.reads.push_back(range(b));
+    for (BufferId b : step.outputs) m.writes.push_back(range(b));
+    const StepCode& code = compiled_.code[compiled_.index.at(&step)];
+    if (!code.scratch_offsets.empty()) {
+      const uint64_t at = static_cast<uint64_t>(scratch_.ptr());
+      m.writes.push_back({at, at + scratch_.size()});
+    }
+    // Library calls share their workspace: any address of no buffer will do.
+    if (code.matmul.has_value()) m.writes.push_back({0, 1});
+    return m;
+  }
+
+  absl::Status ExecuteStep(const Step& step, size_t at, const Stream& stream) {
     StepCode& code = compiled_.code[at];
     if (code.on_host) return ExecuteOnHost(step);
     if (step.kind == StepKind::kCopy) {
@@ -183,10 +280,10 @@ class CudaExecutable : public Executable {
       if (bytes == 0 || address_[step.inputs[0]] == address_[step.outputs[0]]) {
         return absl::OkStatus();
       }
-      return CopyOnDevice(stream_, address_[step.outputs[0]],
+      return CopyOnDevice(stream, address_[step.outputs[0]],
                           address_[step.inputs[0]], bytes);
     }
-    if (code.matmul.has_value()) return ExecuteMatmul(step, &code);
+    if (code.matmul.has_value()) return ExecuteMatmul(step, &code, stream);
     // A dot group that runs as a kernel reads the group's own inputs.
     const std::vector<BufferId>& inputs =
         step.kind == StepKind::kGemm ? step.group_inputs : step.inputs;
@@ -203,12 +300,13 @@ class CudaExecutable : public Executable {
         }
       }
       RIDGE_RETURN_IF_ERROR(
-          launch.function.Launch(launch.config, args, stream_));
+          launch.function.Launch(launch.config, args, stream));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ExecuteMatmul(const Step& step, StepCode* code) {
+  absl::Status ExecuteMatmul(const Step& step, StepCode* code,
+                             const Stream& stream) {
     MatmulBuffers buffers;
     buffers.a = address_[step.inputs[0]];
     buffers.b = address_[step.inputs[1]];
@@ -216,7 +314,7 @@ class CudaExecutable : public Executable {
     if (step.gemm.beta != 0) buffers.c = address_[step.inputs[next++]];
     if (step.gemm.has_bias) buffers.bias = address_[step.inputs[next]];
     buffers.d = address_[step.outputs[0]];
-    return code->matmul->Run(code->matmul_algo, buffers, stream_);
+    return code->matmul->Run(code->matmul_algo, buffers, stream);
   }
 
   absl::Status ExecuteOnHost(const Step& step) {
@@ -324,8 +422,9 @@ class CudaExecutable : public Executable {
       if (!samples[at].empty()) continue;
       MeasureOptions each = options;
       each.budget_us = options.budget_us / 4;
-      RIDGE_ASSIGN_OR_RETURN(
-          samples[at], Sample(each, [&] { return ExecuteStep(step, at); }));
+      RIDGE_ASSIGN_OR_RETURN(samples[at], Sample(each, [&] {
+                               return ExecuteStep(step, at, stream_);
+                             }));
     }
     for (size_t k = 0; k < samples.size(); ++k) {
       KernelMeasurement* kernel = m->add_kernels();
@@ -343,6 +442,8 @@ class CudaExecutable : public Executable {
   const Context& context_;
   CompiledProgram compiled_;
   Stream stream_;
+  std::vector<Stream> side_;  // lanes 1, 2, ... of the recorded graph
+  std::optional<GraphExec> graph_;
   DeviceBuffer arena_;
   DeviceBuffer scratch_;
   DeviceBuffer flush_;

@@ -68,6 +68,50 @@ LaneAccess AccessAlong(BodyWriter* w, IndexId offset, int64_t lane, int64_t n,
   return LaneAccess::kEach;
 }
 
+bool UniformAlong(BodyWriter* w, NodeId n, int64_t lane, int64_t count) {
+  // Conditions are conjunctions of few bounds: a short walk.
+  std::vector<NodeId> stack = {n};
+  while (!stack.empty()) {
+    const NodeId at = stack.back();
+    stack.pop_back();
+    if ((w->Varies(at) & BodyWriter::Bit(lane)) == 0) continue;
+    const Node& node = w->kernel().nodes[at];
+    if (node.kind != NodeKind::kOp) return false;
+    if (node.opcode == Opcode::kAnd || node.opcode == Opcode::kOr ||
+        node.opcode == Opcode::kNot) {
+      stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+      continue;
+    }
+    if (node.opcode != Opcode::kCompare) return false;
+    const Node& index = w->kernel().nodes[node.operands[0]];
+    const Node& bound = w->kernel().nodes[node.operands[1]];
+    if (index.kind != NodeKind::kIndex || bound.kind != NodeKind::kConst) {
+      return false;
+    }
+    IndexId base;
+    if (AccessAlong(w, index.offset, lane, count, &base) !=
+        LaneAccess::kVector) {
+      return false;
+    }
+    int64_t first = Info(bound.type).bits == 32
+                        ? static_cast<int32_t>(bound.bits)
+                        : static_cast<int64_t>(bound.bits);
+    switch (node.direction) {
+      case ComparisonDirection::kLt:
+      case ComparisonDirection::kGe:
+        break;
+      case ComparisonDirection::kLe:
+      case ComparisonDirection::kGt:
+        ++first;
+        break;
+      default:
+        return false;
+    }
+    if (first % count != 0) return false;
+  }
+  return true;
+}
+
 std::string IdentityText(Opcode opcode, ElementType type) {
   bool low = opcode == Opcode::kMaximum;
   switch (opcode) {

@@ -33,6 +33,10 @@ enum class LaneAccess : uint8_t {
 LaneAccess AccessAlong(BodyWriter* w, IndexId offset_over_kernel_vars,
                        int64_t lane, int64_t n, IndexId* base);
 
+// Whether pred node `n` is the same for all `count` lanes of an aligned vector:
+// bounds of pieces and of padding that fall between vectors.
+bool UniformAlong(BodyWriter* w, NodeId n, int64_t lane, int64_t count);
+
 // The neutral element of a simple reducer, carried; empty where there is none.
 std::string IdentityText(Opcode opcode, ElementType type);
 

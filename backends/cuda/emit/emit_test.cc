@@ -35,6 +35,13 @@ const Case kCases[] = {
   x = bf16[1000003] parameter(0)
   e = bf16[1000003] exponential(x)
   ROOT o = f32[1000003] convert(e))"},
+    {"halves", GroupPattern::kLoop, "loop", R"(
+  x = bf16[4096,128] parameter(0)
+  a = bf16[4096,64] slice(x), slice={[0:4096], [0:64]}
+  b = bf16[4096,64] slice(x), slice={[0:4096], [64:128]}
+  n = bf16[4096,64] negate(b)
+  c = bf16[4096,128] concatenate(n, a), dimensions={1}
+  ROOT o = bf16[4096,128] add(c, x))"},
     {"mixed_layouts", GroupPattern::kLoop, "transpose", R"(
   x = f32[8192,1024]{0,1} parameter(0)
   y = f32[8192,1024]{1,0} parameter(1)
@@ -152,6 +159,24 @@ TEST_P(EmitTest, CompilesWithoutSpills) {
     EXPECT_EQ(r->spill_store_bytes, 0) << l.function;
     RecordProperty(l.function, r->registers);
   }
+}
+
+TEST(VectorTest, PiecesThatEndBetweenVectorsAreReadAsVectors) {
+  auto source = [](int64_t half) {
+    auto module = KeepModule(
+        absl::StrCat("HloModule m\nENTRY e {\n  x = f32[4096,", half,
+                     "] parameter(0)\n  y = f32[4096,", half,
+                     "] parameter(1)\n  ROOT c = f32[4096,", 2 * half,
+                     "] concatenate(x, y), dimensions={1}\n}\n"));
+    EXPECT_EQ(module.status(), absl::OkStatus());
+    auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kLoop));
+    EXPECT_EQ(kernel.status(), absl::OkStatus());
+    auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
+    EXPECT_EQ(emitted.status(), absl::OkStatus());
+    return emitted.ok() ? emitted->source : std::string();
+  };
+  EXPECT_TRUE(absl::StrContains(source(64), "= rdg_load_vec<float, 4>"));
+  EXPECT_FALSE(absl::StrContains(source(66), "= rdg_load_vec<float, 4>"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, EmitTest, ::testing::ValuesIn(kCases),

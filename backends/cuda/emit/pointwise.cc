@@ -53,7 +53,9 @@ absl::Status EmitVectorPart(const Kernel& kernel,
     if (node.kind != NodeKind::kLoad || g.vector == 1) continue;
     IndexId base;
     LaneAccess access = AccessAlong(w, node.offset, kLane, g.vector, &base);
-    bool free_of_needs = node.guard < 0 && !w->pool().HasDynamic(node.offset);
+    bool free_of_needs =
+        (node.guard < 0 || UniformAlong(w, node.guard, kLane, g.vector)) &&
+        !w->pool().HasDynamic(node.offset);
     if (access == LaneAccess::kVector && free_of_needs) {
       vector_loads.push_back({n, access, base});
     }
@@ -76,10 +78,19 @@ absl::Status EmitVectorPart(const Kernel& kernel,
     w->Line(absl::StrCat("const ", index, " t = t0 + u * ", g.threads, ";"));
     for (const LaneLoad& load : vector_loads) {
       const Node& node = kernel.nodes[load.node];
+      std::string guard;
+      if (node.guard >= 0) {
+        w->Line(absl::StrCat("a", load.node, "[u] = {};"));
+        w->Open("{");
+        w->Line("const int j = 0;");
+        RIDGE_RETURN_IF_ERROR(w->Emit(node.guard));
+        guard = absl::StrCat("if (", w->Name(node.guard), ") ");
+      }
       w->Line(absl::StrCat(
-          "a", load.node, "[u] = rdg_load_vec<",
+          guard, "a", load.node, "[u] = rdg_load_vec<",
           StorageType(kernel.buffers[node.buffer].shape.type()), ", ", g.vector,
           ">(", w->BufferName(node.buffer), " + (", w->Text(load.base), "));"));
+      if (node.guard >= 0) w->Close();
     }
     w->Close();
   }
