@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "hlo/base/file.h"
 #include "hlo/base/safetensors.h"
 #include "hlo/base/status_macros.h"
+#include "hlo/evaluator/evaluator.h"
 #include "hlo/evaluator/io.h"
 #include "tools/common/execute.h"
 #include "tools/common/interrupt.h"
@@ -40,10 +42,45 @@ DEFINE_int32(repeat, 0,
              "reference is timed once).");
 DEFINE_bool(cold, true, "Empties the caches before each repetition.");
 DEFINE_bool(fma, true, "Lets a*b+c round once where the compiler likes to.");
+DEFINE_string(precision, "typed",
+              "For the reference: typed, where every instruction rounds to its "
+              "type, or f64, where none does.");
+DEFINE_int64(max_steps, 0,
+             "For the reference: loop iterations after which it gives up; 0: "
+             "ten million.");
+DEFINE_int64(max_bytes, 0,
+             "For the reference: memory for values at once; 0: 16 GiB.");
 DEFINE_string(dump_kernels, "", "Writes the generated sources to this folder.");
 
 namespace ridge {
 namespace {
+
+// What the flags ask of the evaluator; nothing if they leave it to the back
+// end.
+absl::StatusOr<std::optional<EvalOptions>> EvaluationFromFlags() {
+  if (FLAGS_precision != "typed" && FLAGS_precision != "f64") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--precision=", FLAGS_precision, ": there are typed and f64"));
+  }
+  if (FLAGS_max_steps < 0 || FLAGS_max_bytes < 0) {
+    return absl::InvalidArgumentError(
+        "--max_steps and --max_bytes are not negative");
+  }
+  const bool wide = FLAGS_precision == "f64";
+  if (!wide && FLAGS_max_steps == 0 && FLAGS_max_bytes == 0) {
+    return std::optional<EvalOptions>();
+  }
+  if (FLAGS_backend != "reference") {
+    return absl::InvalidArgumentError(
+        "--precision, --max_steps and --max_bytes are the evaluator's: they "
+        "need --backend=reference");
+  }
+  EvalOptions options;
+  if (wide) options.precision = EvalPrecision::kF64;
+  if (FLAGS_max_steps > 0) options.max_steps = FLAGS_max_steps;
+  if (FLAGS_max_bytes > 0) options.max_bytes = FLAGS_max_bytes;
+  return std::optional<EvalOptions>(options);
+}
 
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_RETURN_IF_ERROR(CheckWritable(FLAGS_outputs));
@@ -51,6 +88,8 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     return absl::InvalidArgumentError(
         absl::StrCat("--repeat=", FLAGS_repeat, " is negative"));
   }
+  RIDGE_ASSIGN_OR_RETURN(std::optional<EvalOptions> evaluation,
+                         EvaluationFromFlags());
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
   RIDGE_ASSIGN_OR_RETURN(
       Plan plan, LoadPlan(*module.canonical, FLAGS_strategy, FLAGS_plan));
@@ -83,7 +122,10 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     measure.min_repetitions = measure.max_repetitions = FLAGS_repeat;
   }
   request.measure = measure;
-  RIDGE_ASSIGN_OR_RETURN(ExecuteReport report, ExecutePlan(request));
+  RIDGE_ASSIGN_OR_RETURN(ExecuteReport report,
+                         evaluation.has_value()
+                             ? EvaluateModule(request, *evaluation)
+                             : ExecutePlan(request));
 
   if (!FLAGS_outputs.empty()) {
     SafeTensors tensors;

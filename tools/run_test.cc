@@ -98,6 +98,44 @@ TEST_F(RunTest, InputsAndExpectationMayShareAFile) {
   EXPECT_THAT(wrong.out, HasSubstr("WRONG"));
 }
 
+TEST_F(RunTest, F64EvaluatesWithoutRoundingAndSaysHowFarTypesAreFromIt) {
+  const std::string module = File("sum.hlo", R"(HloModule sum
+ENTRY main {
+  x = f32[] parameter(0)
+  c = f32[] constant(16777216)
+  a = f32[] multiply(x, c)
+  ROOT s = f32[] add(a, x)
+}
+)");
+  const std::string path = folder_ + "/wide.safetensors";
+  RunResult result = Run({module, "--backend=reference", "--precision=f64",
+                          "--check", "--format=json", "--outputs", path});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  nlohmann::json output = nlohmann::json::parse(result.out)["outputs"][0];
+  EXPECT_GT(output["max_abs"].get<double>(), 0);
+  RIDGE_ASSERT_OK_AND_ASSIGN(SafeTensors tensors, ReadSafeTensors(path));
+  EXPECT_EQ(tensors.tensors["out.0"].dtype, "F64");
+}
+
+TEST_F(RunTest, TheReferenceStopsWhereItIsTold) {
+  const std::string module = File("loop.hlo", R"(HloModule loop
+more { s = s32[] parameter(0) ROOT p = pred[] constant(true) }
+step { s = s32[] parameter(0) ROOT t = s32[] add(s, s) }
+ENTRY main {
+  x = s32[] parameter(0)
+  ROOT forever = s32[] while(x), condition=more, body=step
+}
+)");
+  RunResult steps = Run({module, "--backend=reference", "--max_steps=100"});
+  EXPECT_EQ(steps.exit_code, 1);
+  EXPECT_THAT(steps.err, HasSubstr("forever (while, line 6)"));
+  EXPECT_THAT(steps.err, HasSubstr("more than max_steps = 100"));
+  RunResult bytes = Run({module_, "--backend=reference", "--max_bytes=10"});
+  EXPECT_EQ(bytes.exit_code, 1);
+  EXPECT_THAT(bytes.err, HasSubstr("of max_bytes = 10"));
+  EXPECT_EQ(Run({module_, "--max_steps=5"}).exit_code, 1);
+}
+
 TEST_F(RunTest, RelativePathsStartWhereTheUserStands) {
   RunResult result = Run({"scale.hlo", "--repeat=1", "--outputs=y.safetensors"},
                          {{"BUILD_WORKING_DIRECTORY", folder_}});

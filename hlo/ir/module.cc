@@ -53,7 +53,7 @@ Instruction* Computation::AddRaw(Opcode opcode, const Shape* interned_shape,
   i->opcode_ = opcode;
   i->shape_ = interned_shape;
   i->name_ = arena_name;
-  if (module_->names_indexed_) module_->instruction_names_.insert(arena_name);
+  if (module_->names_indexed_) module_->IndexInstructionName(arena_name);
   Link(i, nullptr);
   return i;
 }
@@ -97,7 +97,7 @@ void Computation::Remove(Instruction* i) {
   while (!i->control_predecessors_.empty()) {
     i->RemoveControlPredecessor(i->control_predecessors_.back());
   }
-  if (module_->names_indexed_) module_->instruction_names_.erase(i->name_);
+  if (module_->names_indexed_) module_->ForgetInstructionName(i->name_);
   Unlink(i);
 }
 
@@ -242,9 +242,17 @@ void Module::IndexNames() {
   for (const Computation* c : order_) {
     computation_names_.insert(c->name());
     for (const Instruction* i : c->instructions()) {
-      instruction_names_.insert(i->name());
+      IndexInstructionName(i->name());
     }
   }
+}
+
+void Module::IndexInstructionName(absl::string_view name) {
+  if (!instruction_names_.insert(name).second) shared_names_.insert(name);
+}
+
+void Module::ForgetInstructionName(absl::string_view name) {
+  if (!shared_names_.contains(name)) instruction_names_.erase(name);
 }
 
 absl::string_view Module::Unique(
@@ -310,7 +318,7 @@ void Module::RemoveComputation(Computation* computation) {
   if (!names_indexed_) return;
   computation_names_.erase(computation->name());
   for (const Instruction* i : computation->instructions()) {
-    instruction_names_.erase(i->name());
+    ForgetInstructionName(i->name());
   }
 }
 
@@ -350,7 +358,7 @@ void Module::RemoveUnreachableComputations() {
     if (!names_indexed_) continue;
     computation_names_.erase(c->name());
     for (const Instruction* i : c->instructions()) {
-      instruction_names_.erase(i->name());
+      ForgetInstructionName(i->name());
     }
   }
   order_.erase(

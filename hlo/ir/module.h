@@ -389,8 +389,12 @@ class Module {
   void IndexNames();
   absl::string_view Unique(absl::string_view base,
                            absl::flat_hash_set<absl::string_view>* taken);
+  void IndexInstructionName(absl::string_view name);
+  void ForgetInstructionName(absl::string_view name);
   bool names_indexed_ = false;
   absl::flat_hash_set<absl::string_view> instruction_names_;
+  // Those that instructions of several computations have had: they stay taken.
+  absl::flat_hash_set<absl::string_view> shared_names_;
   absl::flat_hash_set<absl::string_view> computation_names_;
   absl::flat_hash_map<std::string, int64_t> next_suffix_;
 };

@@ -57,6 +57,18 @@ TEST(ModuleTest, NamesAreMadeUniqueBySuffix) {
             "x.2");
 }
 
+// Computations may share names: taking one away does not free the other's.
+TEST(ModuleTest, ANameOfTwoComputationsStaysTakenWhenOneGoes) {
+  Built b = Build();
+  Computation* other = b.module->AddComputation("other");
+  Instruction* x =
+      other->AddRaw(Opcode::kAbs, b.module->Intern(b.x->shape()), "x");
+  b.entry->Add(Opcode::kAbs, b.x->shape(), {b.x}, "indexed");
+  other->Remove(x);
+  EXPECT_EQ(b.entry->Add(Opcode::kAbs, b.x->shape(), {b.x}, "x")->name(),
+            "x.1");
+}
+
 TEST(ModuleTest, CloneIsEqualAndApart) {
   Built b = Build();
   b.sum->set_ints(AttrId::kDimensions, {1, 2});

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -37,8 +38,28 @@ bool PlainLayout(const Shape& shape) {
          (shape.layout().extras == nullptr && shape.HasDefaultLayout());
 }
 
+// Arithmetic on floats of several types, which XLA's verifier lets pass: rules
+// know one type.
+bool MixesPrecision(const Instruction& i) {
+  if (!IsElementwise(i.opcode()) || !i.shape().IsArray() ||
+      i.opcode() == Opcode::kConvert ||
+      i.opcode() == Opcode::kStochasticConvert ||
+      i.opcode() == Opcode::kBitcastConvert) {
+    return false;
+  }
+  std::optional<ElementType> one;
+  if (IsFloat(i.shape().type())) one = i.shape().type();
+  for (const Instruction* o : i.operands()) {
+    if (!o->shape().IsArray() || !IsFloat(o->shape().type())) continue;
+    if (one.has_value() && *one != o->shape().type()) return true;
+    one = o->shape().type();
+  }
+  return false;
+}
+
 // Whether rules may look at `i` at all.
 bool Eligible(const Instruction& i) {
+  if (MixesPrecision(i)) return false;
   if (i.has_control_successors() || !i.control_predecessors().empty()) {
     return false;
   }

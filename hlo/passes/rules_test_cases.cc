@@ -8,6 +8,11 @@ sum {
   b = f32[] parameter(1)
   ROOT c = f32[] add(a, b)
 }
+sum16 {
+  a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT c = bf16[] add(a, b)
+}
 largest {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -661,6 +666,19 @@ constexpr RuleCase kKept[] = {
      "a = f32[2,8] reduce(p, y), dimensions={1}, to_apply=sum\n"
      "ROOT r = f32[8] reduce(a, z), dimensions={0}, to_apply=sum",
      "f32[8] reduce{0}(f32[2,8] reduce{1}(p0, 1), 0)"},
+    // Between types, as XLA's verifier lets pass.
+    {"maximum-lowest",
+     "p = f16[] parameter(0)\n"
+     "c = f32[] constant(-inf)\n"
+     "ROOT r = f32[] maximum(c, p)",
+     "f32[] maximum(-inf, p0)"},
+    // The narrow sum is rounded before it is scaled.
+    {"reduce-of-broadcast",
+     "p = bf16[4,2] parameter(0)\n"
+     "b = bf16[3,4,2] broadcast(p), dimensions={1,2}\n"
+     "z = bf16[] constant(0)\n"
+     "ROOT r = bf16[2] reduce(b, z), dimensions={0,1}, to_apply=sum16",
+     "bf16[2] reduce{0,1}(bf16[3,4,2] broadcast{1,2}(p0), 0)"},
     {"dot-of-transpose",
      "p = f32[4,2,5] parameter(0)\n"
      "q = f32[5,4,3] parameter(1)\n"

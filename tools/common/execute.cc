@@ -88,6 +88,32 @@ absl::StatusOr<ExecuteReport> ExecutePlan(const ExecuteRequest& request) {
   return report;
 }
 
+absl::StatusOr<ExecuteReport> EvaluateModule(const ExecuteRequest& request,
+                                             const EvalOptions& options) {
+  const Module& module = *request.module->written;
+  ExecuteReport report;
+  report.backend = std::string(request.backend->name());
+  report.plan_strategy = "none";
+  RIDGE_ASSIGN_OR_RETURN(report.result,
+                         Evaluate(module, request.arguments, options));
+  if (!request.check && !request.expected.has_value()) return report;
+  const bool wide = options.precision == EvalPrecision::kF64;
+  Literal other = report.result;
+  if (request.expected.has_value()) {
+    other = *request.expected;
+  } else if (wide) {
+    EvalOptions typed = options;
+    typed.precision = EvalPrecision::kAsTyped;
+    RIDGE_ASSIGN_OR_RETURN(other, Evaluate(module, request.arguments, typed));
+  }
+  RIDGE_ASSIGN_OR_RETURN(report.comparison,
+                         wide ? CompareWithExpected(module, request.arguments,
+                                                    other, report.result)
+                              : CompareWithExpected(module, request.arguments,
+                                                    report.result, other));
+  return report;
+}
+
 nlohmann::json ReportJson(const ExecuteReport& report) {
   nlohmann::json json;
   json["backend"] = report.backend;

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "backends/runtime/backend.h"
 #include "hlo/evaluator/compare.h"
+#include "hlo/evaluator/evaluator.h"
 #include "hlo/ir/literal.h"
 #include "tools/common/load.h"
 
@@ -47,6 +48,12 @@ struct ExecuteReport {
 };
 
 absl::StatusOr<ExecuteReport> ExecutePlan(const ExecuteRequest& request);
+
+// Evaluates the module as written, without a plan and without a clock. In
+// double (EvalPrecision::kF64) the check is the other way round: how far the
+// expected result, or the evaluator's own in the written types, is from it.
+absl::StatusOr<ExecuteReport> EvaluateModule(const ExecuteRequest& request,
+                                             const EvalOptions& options);
 
 // Compares a result with one from elsewhere (XLA). Both may be off by the
 // bounds of hlo/evaluator/error_bound.h, so the tolerance is twice those.
