@@ -134,6 +134,45 @@ absl::Status ReadWindow(const R& c, V* v) {
   return absl::OkStatus();
 }
 
+// A collective-permute of slices has one list of sizes for each slice it sends;
+// the message has the lists without their borders. Its third operand, the
+// starts, has a tuple of one scalar a dimension for each slice, in nested
+// tuples where a buffer, or a tuple of buffers, is sent in several.
+IntLists SplitSliceSizes(const Instruction& permute,
+                         const google::protobuf::RepeatedField<int64_t>& flat) {
+  std::vector<int> ranks;
+  int total = 0;
+  std::vector<const Shape*> stack;
+  if (permute.operand_count() > 2) stack = {&permute.operand(2)->shape()};
+  while (!stack.empty()) {
+    const Shape& starts = *stack.back();
+    stack.pop_back();
+    if (!starts.IsTuple() || starts.tuple_shapes().empty()) continue;
+    const auto& parts = starts.tuple_shapes();
+    if (!parts[0].IsTuple()) {
+      ranks.push_back(static_cast<int>(parts.size()));
+      total += ranks.back();
+      continue;
+    }
+    for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
+      stack.push_back(&*it);
+    }
+  }
+  // Where they do not add up, XLA gives up; equal lists are the next best.
+  const int count = std::max(static_cast<int>(ranks.size()), 1);
+  if (total != flat.size()) {
+    const bool even = flat.size() % count == 0;
+    ranks.assign(even ? count : 1, even ? flat.size() / count : flat.size());
+  }
+  IntLists sizes;
+  auto next = flat.begin();
+  for (const int rank : ranks) {
+    sizes.emplace_back(next, next + rank);
+    next += rank;
+  }
+  return sizes;
+}
+
 const Codec kCodecs[] = {
     {AttrId::kWindow, WriteWindow,
      [](const R& c) { return c.message.window().dimensions_size() > 0; },
@@ -219,7 +258,7 @@ const Codec kCodecs[] = {
        Box(std::move(pairs), v);
        return absl::OkStatus();
      }},
-    // Equal lists, one after the other in a flat field.
+    // Lists, one after the other in a flat field.
     {AttrId::kPermuteSliceSizes,
      [](const W&, const V& v, Message* m) {
        for (const auto& sizes : Boxed<IntLists>(v)) {
@@ -228,23 +267,7 @@ const Codec kCodecs[] = {
      },
      [](const R& c) { return c.message.dynamic_slice_sizes_size() > 0; },
      [](const R& c, V* v) -> absl::Status {
-       const auto& flat = c.message.dynamic_slice_sizes();
-       // One size a dimension of the buffer, list after list.
-       int rank = 1;
-       if (c.instruction->operand_count() > 0) {
-         const Shape* shape = &c.instruction->operand(0)->shape();
-         while (shape->IsTuple() && !shape->tuple_shapes().empty()) {
-           shape = &shape->tuple_shape(0);
-         }
-         rank = std::max(static_cast<int>(shape->rank()), 1);
-       }
-       const int lists = flat.size() % rank == 0 ? flat.size() / rank : 1;
-       IntLists sizes(static_cast<size_t>(lists));
-       const int length = lists == 0 ? 1 : flat.size() / lists;
-       for (int k = 0; k < flat.size(); ++k) {
-         sizes[static_cast<size_t>(k / length)].push_back(flat[k]);
-       }
-       Box(std::move(sizes), v);
+       Box(SplitSliceSizes(*c.instruction, c.message.dynamic_slice_sizes()), v);
        return absl::OkStatus();
      }},
     {AttrId::kOperandLayoutConstraints,

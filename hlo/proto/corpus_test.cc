@@ -1,5 +1,6 @@
 // Every accepted module of the shared corpus and the suites through protobuf
 // and back, text for text. Needs RIDGE_SHARED, the folder that holds hlo/.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -50,6 +52,23 @@ std::string Difference(const std::string& a, const std::string& b) {
   return " in length";
 }
 
+// Modules that a message cannot hold as they are, and why.
+struct Exception {
+  absl::string_view test;
+  absl::string_view reason;
+};
+constexpr Exception kExceptions[] = {
+    {"CudnnPadForConvolutionsTest.PadInt8x4To32",
+     "dim_labels=b01f?: a message has no place for dimensions without a role; "
+     "XLA, too, prints b01f for what it has read"},
+};
+
+bool IsException(absl::string_view file) {
+  return std::any_of(
+      std::begin(kExceptions), std::end(kExceptions),
+      [&](const Exception& e) { return absl::StrContains(file, e.test); });
+}
+
 // What goes wrong with a module on its way through a message; "" if nothing.
 std::string Problem(const std::string& path) {
   const auto module = ParseModule(ReadAll(path));
@@ -79,9 +98,13 @@ TEST(ProtoCorpusTest, TextProtoTextIsTheIdentity) {
     const nlohmann::json row = nlohmann::json::parse(line);
     if (row["expect"] != "accept") continue;
     ++modules;
-    const std::string problem = Problem(absl::StrCat(
-        SharedFolder(), "/corpus/modules/", row["file"].get<std::string>()));
-    if (!problem.empty()) problems.push_back(problem);
+    const std::string file = row["file"];
+    const std::string problem =
+        Problem(absl::StrCat(SharedFolder(), "/corpus/modules/", file));
+    // An exception that no longer is one should leave the list.
+    if (problem.empty() == IsException(file)) {
+      problems.push_back(absl::StrCat(file, ": ", problem));
+    }
   }
   EXPECT_GT(modules, 4900);
   EXPECT_TRUE(problems.empty()) << problems.size() << ":\n"

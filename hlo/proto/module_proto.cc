@@ -21,6 +21,7 @@
 #include "hlo/proto/header_proto.h"
 #include "hlo/proto/hlo.pb.h"
 #include "hlo/proto/shape_proto.h"
+#include "hlo/proto/unique_names.h"
 
 namespace ridge {
 namespace {
@@ -34,10 +35,14 @@ using proto_internal::ComputationsById;
 // module came about.
 using InstructionIds = std::vector<int64_t>;  // by Instruction::id()
 
-void WriteInstruction(const Instruction& i, const ComputationIds& computations,
+void WriteInstruction(const Instruction& i, const std::string& name,
+                      const ComputationIds& computations,
                       const InstructionIds& ids, bool exact,
                       proto::HloInstructionProto* out) {
-  out->set_name(std::string(i.name()));
+  out->set_name(name);
+  if (exact && name != i.name()) {
+    out->mutable_ridge()->set_name(std::string(i.name()));
+  }
   out->set_opcode(std::string(Name(i.opcode())));
   ShapeToProto(i.shape(), out->mutable_shape());
   out->set_id(ids[i.id()]);
@@ -54,6 +59,29 @@ void WriteInstruction(const Instruction& i, const ComputationIds& computations,
     proto_internal::WriteLiteral(i.literal(), out);
   }
   proto_internal::WriteAttributes(i, computations, exact, out);
+}
+
+// Takes out the marks of layouts that the text does not give.
+void DropImpliedMarks(google::protobuf::Message* message) {
+  if (auto* layout = dynamic_cast<proto::LayoutProto*>(message)) {
+    layout->clear_ridge_implied();
+  }
+  const google::protobuf::Reflection* reflection = message->GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection->ListFields(*message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    if (field->cpp_type() !=
+        google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
+      continue;
+    }
+    if (!field->is_repeated()) {
+      DropImpliedMarks(reflection->MutableMessage(message, field));
+      continue;
+    }
+    for (int k = 0; k < reflection->FieldSize(*message, field); ++k) {
+      DropImpliedMarks(reflection->MutableRepeatedMessage(message, field, k));
+    }
+  }
 }
 
 // Whether the asynchronous caller of `c` can be written `op-start`: one
@@ -103,6 +131,7 @@ proto::HloModuleProto WriteModule(const Module& module, bool exact) {
       ids[i->id()] = next_instruction++;
     }
   }
+  const std::vector<std::string> names = proto_internal::UniqueNames(module);
   const Callees callees = FindCallees(module);
   for (const Computation* c : module.computations()) {
     const bool fused = callees.fused.contains(c);
@@ -120,7 +149,7 @@ proto::HloModuleProto WriteModule(const Module& module, bool exact) {
       computation->mutable_ridge()->set_async_sugar(c->is_async_sugar());
     }
     for (const Instruction* i : c->instructions()) {
-      WriteInstruction(*i, computations, ids, exact,
+      WriteInstruction(*i, names[i->id()], computations, ids, exact,
                        computation->add_instructions());
     }
     if (c->IsEntry()) {
@@ -136,6 +165,7 @@ proto::HloModuleProto WriteModule(const Module& module, bool exact) {
       }
     }
   }
+  if (!exact) DropImpliedMarks(&out);
   return out;
 }
 
@@ -341,8 +371,9 @@ class ComputationReader {
       }
       if (!operands.empty()) return Invalid("a parameter has no operands");
     }
-    Instruction* i = computation_->AddRaw(*opcode, module_->Intern(shape),
-                                          UniqueName(in.name()));
+    Instruction* i = computation_->AddRaw(
+        *opcode, module_->Intern(shape),
+        UniqueName(in.ridge().name().empty() ? in.name() : in.ridge().name()));
     for (Instruction* operand : operands) i->AddOperand(operand);
     if (*opcode == Opcode::kParameter) {
       i->set_parameter_number(in.parameter_number());
@@ -461,9 +492,12 @@ class ErrorCollector : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column,
                 const std::string& message) override {
-    if (error_.empty()) {
-      error_ = absl::StrCat(line + 1, ":", column + 1, ": ", message);
-    }
+    if (!error_.empty()) return;
+    // The end of the text is no word that could be quoted.
+    error_ = absl::EndsWith(message, "got: ") ||
+                     absl::EndsWith(message, "found \"\".")
+                 ? "the text ends too early"
+                 : absl::StrCat(line + 1, ":", column + 1, ": ", message);
   }
   const std::string& error() const { return error_; }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -15,6 +16,7 @@
 namespace ridge {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::unique_ptr<Module> Parse(const std::string& text) {
@@ -205,7 +207,70 @@ TEST(ModuleProtoTest, WithoutRidgesFieldsTheMeaningStays) {
   EXPECT_EQ(text.find("ridge"), std::string::npos);
   const auto again = ModuleFromProtoText(text);
   ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_EQ(Print(*(*again)->entry()), Print(*module->entry()));
+  // XLA's fields say the layouts that the text leaves to be understood.
+  EXPECT_EQ(Print(*(*again)->entry()),
+            "ENTRY %e (x: f32[2,3]) -> f32[2,3] {\n"
+            "  %x = f32[2,3]{1,0} parameter(0)\n"
+            "  ROOT %y = f32[2,3]{1,0} add(f32[2,3]{1,0} %x, "
+            "f32[2,3]{1,0} %x)\n}\n");
+}
+
+// XLA refuses a literal without a layout.
+TEST(ModuleProtoTest, EveryArrayHasALayout) {
+  const proto::HloModuleProto message = Message(
+      "HloModule m\n\nENTRY e {\n"
+      "  ROOT c = (s32[2,1]) constant(({{1},{2}}))\n}");
+  const proto::HloInstructionProto& c = message.computations(0).instructions(0);
+  EXPECT_THAT(c.shape().tuple_shapes(0).layout().minor_to_major(),
+              ElementsAre(1, 0));
+  EXPECT_THAT(c.literal().shape().tuple_shapes(0).layout().minor_to_major(),
+              ElementsAre(1, 0));
+  EXPECT_THAT(message.host_program_shape()
+                  .result()
+                  .tuple_shapes(0)
+                  .layout()
+                  .minor_to_major(),
+              ElementsAre(1, 0));
+}
+
+// XLA refuses a message in which two computations share an instruction's name;
+// its own parser renames as here.
+TEST(ModuleProtoTest, NamesAreUniqueInTheWholeMessage) {
+  const std::string text = R"(HloModule m
+
+f {
+  a = f32[] parameter(0)
+  a.1 = f32[] negate(a)
+  x.05 = f32[] negate(a.1)
+  ROOT b = f32[] add(a, x.05)
+}
+
+ENTRY e {
+  a.1 = f32[] parameter(0)
+  a = f32[] negate(a.1)
+  x.5 = f32[] negate(a)
+  ROOT y = f32[] call(x.5), to_apply=f
+})";
+  std::vector<std::string> names;
+  for (const auto& computation : Message(text).computations()) {
+    for (const auto& i : computation.instructions()) names.push_back(i.name());
+  }
+  EXPECT_THAT(names,
+              ElementsAre("a", "a.1", "x.5", "b", "a.2", "a.3", "x", "y"));
+  EXPECT_EQ(Through(text), Print(*Parse(text)));
+}
+
+// Slices of two buffers, of different ranks, in one flat field.
+TEST(ModuleProtoTest, SliceSizesAreSplitByTheStarts) {
+  const std::string text = R"(HloModule m
+
+ENTRY e {
+  in = (f32[4,4], f32[8]) parameter(0)
+  out = (f32[4,4], f32[8]) parameter(1)
+  at = ((s32[], s32[]), (s32[])) parameter(2)
+  ROOT y = (f32[4,4], f32[8]) collective-permute(in, out, at, at), source_target_pairs={{0,1}}, slice_sizes={{2,3},{5}}
+})";
+  EXPECT_EQ(Through(text), Print(*Parse(text)));
 }
 
 TEST(ModuleProtoTest, FieldNumbersAreXlas) {

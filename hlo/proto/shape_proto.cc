@@ -338,9 +338,17 @@ void ShapeToProto(const Shape& shape, proto::ShapeProto* out) {
   for (const Shape& element : shape.tuple_shapes()) {
     ShapeToProto(element, out->add_tuple_shapes());
   }
-  if (shape.IsArray() && shape.has_layout()) {
-    LayoutToProto(shape.layout(), out->mutable_layout());
+  if (!shape.IsArray()) return;
+  // XLA wants layouts everywhere, and its text parser gives them.
+  if (!shape.has_layout()) {
+    for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+      out->mutable_layout()->add_minor_to_major(d);
+    }
+    out->mutable_layout()->set_tail_padding_alignment_in_elements(1);
+    out->mutable_layout()->set_ridge_implied(true);
+    return;
   }
+  LayoutToProto(shape.layout(), out->mutable_layout());
 }
 
 absl::StatusOr<Shape> ShapeFromProto(const proto::ShapeProto& in) {
@@ -387,7 +395,10 @@ absl::StatusOr<Shape> ShapeFromProto(const proto::ShapeProto& in) {
   if (in.has_layout()) {
     RIDGE_ASSIGN_OR_RETURN(Layout layout,
                            LayoutFromProto(in.layout(), shape.rank()));
-    shape.set_layout(std::move(layout));
+    const bool implied =
+        in.layout().ridge_implied() && layout.extras == nullptr &&
+        layout.minor_to_major == DescendingLayout(shape.rank());
+    if (!implied) shape.set_layout(std::move(layout));
   }
   return shape;
 }

@@ -203,13 +203,24 @@ bool Parser::ParseComputationRef(AttrId id, Computation** computation) {
     *computation = it->second;
     return true;
   }
-  std::vector<absl::string_view> names;
-  for (const Computation* c : module_->computations()) {
-    names.push_back(c->name());
+  for (size_t k = 0; k < open_scopes_; ++k) {
+    if (scopes_[k].computation->name() != name) continue;
+    return s_.Fail(at, "computation-name",
+                   absl::StrCat("`", name,
+                                "` calls itself: a computation may "
+                                "only call those before it"));
   }
-  return s_.Fail(at, "computation-name",
-                 absl::StrCat("there is no computation `", name,
-                              "` before this line", DidYouMean(name, names)));
+  std::vector<absl::string_view> names;
+  for (const auto& [known, c] : computations_) names.push_back(known);
+  std::sort(names.begin(), names.end());
+  int32_t later = LaterDefinition(name, at, "{(");
+  return s_.Fail(
+      at, "computation-name",
+      absl::StrCat("there is no computation `", name, "` before this line",
+                   later > 0 ? absl::StrCat("; line ", later,
+                                            " defines it, and callees "
+                                            "come before their callers")
+                             : DidYouMean(name, names)));
 }
 
 bool Parser::ParseNestedComputation(Computation** computation) {

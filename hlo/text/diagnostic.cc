@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace ridge {
 namespace {
+
+// Lines are shown up to this many bytes, cut around the caret.
+constexpr size_t kShownBytes = 100;
+// Words of messages are shown up to this many.
+constexpr size_t kShownWord = 80;
 
 // Optimal string alignment distance, given up (as limit + 1) once it must
 // exceed `limit`.
@@ -60,12 +66,42 @@ std::string ToString(absl::Span<const Diagnostic> diagnostics,
   return out;
 }
 
+void ShowSourceLine(absl::string_view line, Diagnostic* d) {
+  const size_t at = static_cast<size_t>(std::max(d->column, 1)) - 1;
+  if (line.size() > kShownBytes) {
+    const size_t from = at > kShownBytes / 2 ? at - kShownBytes / 2 : 0;
+    line = line.substr(std::min(from, line.size()), kShownBytes);
+    d->caret = static_cast<int32_t>(std::min(at - from, line.size()));
+  } else {
+    d->caret = static_cast<int32_t>(std::min(at, line.size()));
+  }
+  d->source_line.clear();
+  for (const char c : line) {
+    // Tabs and other control characters would move the caret.
+    d->source_line.push_back(static_cast<uint8_t>(c) < ' ' ? ' ' : c);
+  }
+}
+
+std::string ShortenLongWords(absl::string_view message) {
+  std::string out;
+  size_t word = 0;  // letters of the word so far
+  for (const char c : message) {
+    word = c == ' ' || c == '`' ? 0 : word + 1;
+    if (word <= kShownWord) out.push_back(c);
+    if (word == kShownWord + 1) out += "...";
+  }
+  return out;
+}
+
 absl::string_view NearestSpelling(
     absl::string_view word, absl::Span<const absl::string_view> candidates) {
   // Long garbage is nobody's slip; and the distance is quadratic.
   if (word.empty() || word.size() > 64) return "";
   size_t limit = std::max<size_t>(1, word.size() / 3);
   absl::string_view best;
+  for (absl::string_view candidate : candidates) {
+    if (absl::EqualsIgnoreCase(word, candidate)) return candidate;
+  }
   for (absl::string_view candidate : candidates) {
     size_t distance = EditDistance(word, candidate, limit);
     if (distance > limit) continue;

@@ -34,10 +34,18 @@ std::string ToString(const Diagnostic& diagnostic, absl::string_view file);
 std::string ToString(absl::Span<const Diagnostic> diagnostics,
                      absl::string_view file);
 
+// Puts `line`, without its end, into d->source_line, and the caret under
+// d->column. A line longer than 100 bytes is cut around the caret.
+void ShowSourceLine(absl::string_view line, Diagnostic* d);
+
+// `message` with every word of more than 80 letters cut short: what a message
+// quotes may be of any length.
+std::string ShortenLongWords(absl::string_view message);
+
 // The candidate nearest to `word` in edit distance (insertions, deletions,
 // substitutions, swaps of neighbours), or "" when none is near enough to be a
-// likely slip (more than a third of the letters differ). Ties go to the
-// earlier candidate.
+// likely slip (more than a third of the letters differ). One that differs only
+// in case is nearest of all; other ties go to the earlier candidate.
 absl::string_view NearestSpelling(
     absl::string_view word, absl::Span<const absl::string_view> candidates);
 // "; did you mean `x`?" or "".

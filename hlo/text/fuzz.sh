@@ -26,10 +26,11 @@ for source in hlo/ir/*.cc hlo/text/*.cc hlo/verify/infer*.cc; do
   esac
 done
 objects=()
+newest_header=$(find hlo -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
 for source in "${sources[@]}"; do
   object="$work/obj/${source//\//_}.o"
   objects+=("$object")
-  if [[ ! "$object" -nt "$source" ]]; then
+  if [[ ! "$object" -nt "$source" || ! "$object" -nt "$newest_header" ]]; then
     clang++ "${flags[@]}" -c -o "$object" "$source"
   fi
 done

@@ -71,9 +71,7 @@ bool Parser::ParseInstruction() {
                                     "`}`, found ",
                                     s_.Found()));
   }
-  if (!s_.Expect('=', "instruction", "after the instruction's name")) {
-    return false;
-  }
+  if (!s_.Eat('=')) return FailLabel(start);
   if (label.is_root && scope()->root != nullptr) {
     s_.Fail(start, "root",
             absl::StrCat("a computation has one ROOT; here `",
@@ -81,6 +79,26 @@ bool Parser::ParseInstruction() {
     label.is_root = false;
   }
   return ParseRightHandSide(label, /*allow_attributes=*/true) != nullptr;
+}
+
+// A name without `=`. Where it heads a computation, the one being read was
+// not closed.
+bool Parser::FailLabel(const char* start) {
+  std::string found = s_.Found();
+  const char* at = s_.position();
+  s_.set_position(start);
+  if (!AtComputation()) {
+    return s_.Fail(at, "instruction",
+                   absl::StrCat("expected `=` after the instruction's name, "
+                                "found ",
+                                found));
+  }
+  at_next_computation_ = true;
+  const Computation* open = scope()->computation;
+  return s_.Fail(start, "computation",
+                 absl::StrCat("a computation begins here, but `", open->name(),
+                              "` of line ", open->location().line,
+                              " is still open: `}` is missing"));
 }
 
 Instruction* Parser::ParseRightHandSide(const Label& label,
@@ -240,10 +258,14 @@ Instruction* Parser::FindOperand(absl::string_view name, const char* at) {
   for (const Instruction* i : scope()->computation->instructions()) {
     names.push_back(i->name());
   }
+  int32_t later = LaterDefinition(name, at, "=");
   s_.Fail(at, "operand-name",
           absl::StrCat("there is no instruction `", name,
                        "` before this one in its computation",
-                       DidYouMean(name, names)));
+                       later > 0 ? absl::StrCat("; line ", later,
+                                                " defines it, and operands "
+                                                "come before their users")
+                                 : DidYouMean(name, names)));
   return nullptr;
 }
 
@@ -279,7 +301,21 @@ bool Parser::ParseAttributes(Draft* draft) {
   while (s_.Eat(',')) {
     if (!ParseAttribute(draft)) return false;
   }
-  return true;
+  // An attribute right behind the last one: a forgotten comma. (On the next
+  // line it would be an instruction.)
+  const char* p = s_.position();
+  if (!IsClass(*p, kNameStartChar)) return true;
+  for (const char* q = p; q > s_.begin() && IsClass(q[-1], kSpaceChar); --q) {
+    if (q[-1] == '\n') return true;
+  }
+  absl::string_view name = s_.Name();
+  bool is_attribute =
+      *s_.position() == '=' && FindRule(*draft, name) != nullptr;
+  s_.set_position(p);
+  return !is_attribute ||
+         s_.Fail(
+             p, "attribute",
+             absl::StrCat("expected `,` before the attribute `", name, "`"));
 }
 
 bool Parser::ParseAttribute(Draft* draft) {
@@ -353,10 +389,11 @@ bool Parser::FailAttributeName(const Draft& draft, const char* at,
   std::string takes = own.empty()
                           ? "takes no attributes of its own"
                           : absl::StrCat("takes ", absl::StrJoin(own, ", "));
+  std::string meant = DidYouMean(name, all);
   return s_.Fail(
       at, "attribute-name",
-      absl::StrCat("unknown attribute `", name, "`", DidYouMean(name, all),
-                   "; `", Name(opcode), "` ", takes,
+      absl::StrCat("unknown attribute `", name, "`",
+                   meant.empty() ? ";" : meant, " `", Name(opcode), "` ", takes,
                    " (and, as all do, sharding, metadata, "
                    "backend_config ...)"));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "hlo/base/file.h"
@@ -114,23 +115,34 @@ bool Parser::Run() {
   return s_.errors().empty();
 }
 
-// A module begins with HloModule, ENTRY, or `name {` or `name (p: ...`.
+// A module begins with HloModule or with a computation.
 bool Parser::AtModule() {
   const char* start = s_.position();
-  bool is_module = s_.EatWord("HloModule") || s_.EatWord("ENTRY");
-  if (!is_module) {
+  bool is_module = s_.EatWord("HloModule");
+  s_.set_position(start);
+  return is_module || AtComputation();
+}
+
+// ENTRY, or `name {` or `name (p: ...`.
+bool Parser::AtComputation() {
+  const char* start = s_.position();
+  bool is_computation = s_.EatWord("ENTRY");
+  if (!is_computation) {
     absl::string_view name = s_.PrefixedName();
     char c = s_.Peek();
-    is_module =
+    is_computation =
         !name.empty() && (c == '{' || (c == '(' && !OpcodeFromName(name)));
   }
   s_.set_position(start);
-  return is_module;
+  return is_computation;
 }
 
 void Parser::ParseComputations() {
   while (!s_.AtEnd() && !TooManyErrors()) {
-    if (!ParseComputation() && !SkipToNextComputation()) break;
+    if (ParseComputation() || std::exchange(at_next_computation_, false)) {
+      continue;
+    }
+    if (!SkipToNextComputation()) break;
   }
   if (module_->computations().empty()) {
     if (s_.errors().empty()) {
@@ -271,7 +283,7 @@ bool Parser::ParseBody(Scope* sc) {
     }
     const char* start = s_.position();
     if (ParseInstruction()) continue;
-    if (TooManyErrors()) return false;
+    if (TooManyErrors() || at_next_computation_) return false;
     RecoverInstruction(start);
     // Nothing left to go on with: what is wrong has been said.
     if (s_.AtEnd()) return false;
@@ -374,6 +386,33 @@ void Parser::RecoverInstruction(const char* start) {
     s_.set_position(p);
     if (equals) return;
   }
+}
+
+// The line of a name's definition after `at`: `name` at the beginning of a line
+// and one of `marks` behind it. That of an instruction ("=") is looked for up
+// to the end of its computation. 0 if there is none.
+int32_t Parser::LaterDefinition(absl::string_view name, const char* at,
+                                absl::string_view marks) {
+  const char* start = s_.position();
+  const char* found = nullptr;
+  s_.set_position(at);
+  while (found == nullptr) {
+    const char* p = s_.position();
+    const void* newline = std::memchr(p, '\n', s_.end() - p);
+    if (newline == nullptr) break;
+    s_.set_position(static_cast<const char*>(newline) + 1);
+    s_.SkipSpace();
+    p = s_.position();
+    if (*p == '}' && marks == "=") break;
+    if (!s_.EatWord("ROOT")) s_.EatWord("ENTRY");
+    if (s_.PrefixedName() == name && !name.empty() &&
+        marks.find(s_.Peek()) != absl::string_view::npos) {
+      found = p;
+    }
+    s_.set_position(p);
+  }
+  s_.set_position(start);
+  return found == nullptr ? 0 : s_.Locate(found).line;
 }
 
 // Goes past the next line that begins with `}`, or to a line that begins with
@@ -542,7 +581,16 @@ absl::StatusOr<std::vector<std::unique_ptr<Module>>> ReadModules(
   RIDGE_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   ParseOptions with_file = options;
   if (with_file.file.empty()) with_file.file = path;
-  return ParseModules(text, with_file);
+  if (absl::StartsWith(text, kModuleSeparator) ||
+      absl::StrContains(text, absl::StrCat("\n", kModuleSeparator))) {
+    return ParseModules(text, with_file);
+  }
+  // One module, as usual, takes the text over without a copy.
+  RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Module> only,
+                         ParseOwned(std::move(text), with_file));
+  std::vector<std::unique_ptr<Module>> modules;
+  modules.push_back(std::move(only));
+  return modules;
 }
 
 }  // namespace ridge

@@ -86,6 +86,7 @@ class Parser {
 
   // ---- parser.cc ----
   bool AtModule();
+  bool AtComputation();
   void ParseComputations();
   bool ParseComputation();
   bool ParseSignature(const Shape** result, const char** result_at);
@@ -95,6 +96,8 @@ class Parser {
   void NameAnonymous();
   void RecoverInstruction(const char* start);
   bool SkipToNextComputation();
+  int32_t LaterDefinition(absl::string_view name, const char* at,
+                          absl::string_view marks);
   bool TooManyErrors() const {
     return static_cast<int64_t>(s_.errors().size()) >= options_.max_errors;
   }
@@ -111,6 +114,7 @@ class Parser {
 
   // ---- instruction_parser.cc ----
   bool ParseInstruction();
+  bool FailLabel(const char* start);
   // The part after `=`; null after an error.
   Instruction* ParseRightHandSide(const Label& label, bool allow_attributes);
   bool ParseOpcode(Draft* draft);
@@ -193,6 +197,8 @@ class Parser {
   absl::flat_hash_map<absl::string_view, std::shared_ptr<const ReplicaGroups>>
       replica_groups_;
   int64_t replica_ids_ = 0;  // expanded so far
+  // An unclosed computation was left where the next one begins.
+  bool at_next_computation_ = false;
   Computation* entry_ = nullptr;
 };
 

@@ -446,7 +446,13 @@ INSTANTIATE_TEST_SUITE_P(
         AttributeError{"f32[2,3] copy(x), control-predecessors={z}",
                        "operand-name", "no instruction `z`"},
         AttributeError{"f32[2,3] call(x), to_apply=f", "computation-name",
-                       "no computation `f`"}));
+                       "no computation `f`"},
+        AttributeError{"f32[2,3] copy(x) sharding={replicated}", "attribute",
+                       "expected `,` before the attribute `sharding`"},
+        AttributeError{"F32[2,3] copy(x)", "element-type",
+                       "did you mean `f32`?"},
+        AttributeError{"f32[2,3] copy(%9)", "operands",
+                       "expected an operand's name, found `%9`"}));
 
 // ---- Errors ----
 
@@ -490,6 +496,30 @@ ENTRY %e {
   ASSERT_THAT(errors, SizeIs(2));
   EXPECT_EQ(errors[0].line, 2);
   EXPECT_EQ(errors[1].line, 7);
+}
+
+// What follows a forgotten `}` is not taken for the rest of the computation.
+TEST(ParserTest, AnUnclosedComputationIsOneError) {
+  std::vector<Diagnostic> errors = Errors(R"(HloModule m
+f {
+  a = f32[] parameter(0)
+
+ENTRY e {
+  x = f32[] parameter(0)
+  ROOT y = f32[] call(x), to_apply=f
+})");
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_EQ(errors[0].line, 5);
+  EXPECT_THAT(errors[0].message, HasSubstr("`f` of line 2 is still open"));
+}
+
+TEST(ParserTest, WhatAMessageQuotesIsCutShort) {
+  Diagnostic error = Error(
+      absl::StrCat("e {\n  x = f32[] parameter(0)\n  y = ", "f32[] negate(",
+                   std::string(100000, 'z'), ")\n}"));
+  EXPECT_EQ(error.rule, "operand-name");
+  EXPECT_LT(error.message.size(), 300u);
+  EXPECT_LE(error.source_line.size(), 100u);
 }
 
 TEST(ParserTest, NoMoreErrorsThanAskedFor) {
@@ -547,6 +577,18 @@ INSTANTIATE_TEST_SUITE_P(
         TextError{"signature",
                   "%e (x: f32[]) -> f32[2] { ROOT x = f32[] parameter(0) }",
                   "says f32[2]"},
+        TextError{"operand below",
+                  "e {\n a = f32[] negate(b)\n b = f32[] parameter(0)\n}",
+                  "line 3 defines it, and operands come before their users"},
+        TextError{"callee below",
+                  "e {\n a = f32[] parameter(0)\n b = f32[] call(a), "
+                  "to_apply=f\n}\nf (p: f32[]) -> f32[] {\n"
+                  " p = f32[] parameter(0)\n}",
+                  "line 5 defines it, and callees come before their callers"},
+        TextError{"recursion",
+                  "e {\n a = f32[] parameter(0)\n b = f32[] call(a), "
+                  "to_apply=e\n}",
+                  "`e` calls itself"},
         TextError{"after lone", "f32[] negate(f32[] x) y", "end of the text"},
         TextError{"second module",
                   "HloModule a\ne { x = f32[] parameter(0) }\nHloModule b\n",

@@ -97,10 +97,10 @@ TEST(PrinterTest, AttributesComeInOneOrder) {
 TEST(PrinterTest, ReservedNamesKeepTheirPercent) {
   auto module = Parse(
       "e { %f32 = f32[4] parameter(0)\n"
-      "%0 = negate(%f32)\nROOT y = negate(%0) }");
+      "%true = negate(%f32)\nROOT y = negate(%true) }");
   std::string text = Print(*module, InForm(PrintOptions::Form::kShort));
   EXPECT_THAT(text, HasSubstr("negate(%f32)"));
-  EXPECT_THAT(text, HasSubstr("negate(%0)"));
+  EXPECT_THAT(text, HasSubstr("negate(%true)"));
 }
 
 TEST(PrinterTest, InstructionAlone) {

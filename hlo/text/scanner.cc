@@ -21,9 +21,6 @@ constexpr std::array<uint8_t, 256> MakeClasses() {
   return t;
 }
 
-// Lines are shown up to this many bytes, cut around the caret.
-constexpr int kShownBytes = 100;
-
 }  // namespace
 
 const std::array<uint8_t, 256> kCharClasses = MakeClasses();
@@ -183,22 +180,12 @@ bool Scanner::Fail(const char* at, absl::string_view rule,
   d.line = location.line;
   d.column = location.column;
   d.rule = std::string(rule);
-  d.message = std::move(message);
+  d.message = ShortenLongWords(message);
   const char* line = at - (location.column - 1);
   const void* newline = std::memchr(at, '\n', end_ - at);
   const char* line_end =
       newline == nullptr ? end_ : static_cast<const char*>(newline);
-  const char* from = line;
-  if (line_end - line > kShownBytes) {
-    from = std::max(line, at - kShownBytes / 2);
-    line_end = std::min(line_end, from + kShownBytes);
-  }
-  for (const char* q = from; q < line_end; ++q) {
-    if (q == at) d.caret = static_cast<int32_t>(d.source_line.size());
-    // Tabs and other control characters would move the caret.
-    d.source_line.push_back(static_cast<uint8_t>(*q) < ' ' ? ' ' : *q);
-  }
-  if (at >= line_end) d.caret = static_cast<int32_t>(d.source_line.size());
+  ShowSourceLine(absl::string_view(line, line_end - line), &d);
   errors_.push_back(std::move(d));
   return false;
 }

@@ -84,15 +84,15 @@ class Scanner {
     while (IsClass(*p_, kNameChar)) ++p_;
     return absl::string_view(start, p_ - start);
   }
-  // A name that may have a `%`, which is then not part of it. After `%` a name
-  // may also begin with a digit.
+  // A name that may have a `%`, which is then not part of it.
   absl::string_view PrefixedName() {
     SkipSpace();
     if (*p_ != '%') return Name();
     const char* start = p_ + 1;
-    const char* q = start;
+    if (!IsClass(*start, kNameStartChar)) return {};
+    const char* q = start + 1;
     while (IsClass(*q, kNameChar)) ++q;
-    if (q != start) p_ = q;
+    p_ = q;
     return absl::string_view(start, q - start);
   }
 

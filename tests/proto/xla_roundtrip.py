@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
-"""Checks Ridge's protobuf code against the real XLA, both ways.
+"""Checks what Ridge writes against the real XLA, as text and as protobuf.
 
     pip install jax
-    python3 tests/proto/xla_roundtrip.py --hlo=bazel-bin/tools/hlo/hlo FILE.hlo...
+    bazel build //tools:hlo
+    python3 tests/proto/xla_roundtrip.py --hlo=bazel-bin/tools/hlo FILE.hlo...
 
 For each module that XLA parses:
-  reading  XLA serialises it, Ridge reads that and writes HLO text, XLA parses
-           the text and prints it; the print must be that of the original.
+  text, short, canonical
+           Ridge prints the text in this form, XLA parses that and prints it;
+           the print must be that of the original (for canonical: the canonical
+           print, the module's name aside).
+  reading  XLA serialises the original, Ridge reads that and writes HLO text,
+           XLA parses the text and prints it; the print must be that of XLA's
+           own message read back. (XLA's message has no replica_count and the
+           like, so that it differs from the original there.)
   writing  Ridge serialises the text, XLA reads that and prints it; the print
-           must be that of XLA's own message read back. (XLA's message has no
-           replica_count and the like, so that it differs from the original
-           there.)
-Prints one line for each difference, and counts. Not part of the test suite: it
-needs JAX, and XLA aborts the process on some modules.
+           must be that of XLA's own message read back.
+Prints one line for each difference, and counts. XLA aborts its process on some
+modules: each is checked in a process of its own, and what it died of is told
+(on its own output or on Ridge's). Not part of the test suite: it needs JAX.
 """
 import argparse
 import collections
+import json
 import os
 import subprocess
 import tempfile
@@ -23,8 +30,19 @@ import tempfile
 from jaxlib import _hlo
 
 
-def xla_text(message):
-    return _hlo.XlaComputation(message).get_hlo_module().to_string()
+def printed(module, options=None):
+    options = options or _hlo.HloPrintOptions()
+    options.print_large_constants = True
+    return module.to_string(options)
+
+
+def canonical(module):
+    text = printed(module, _hlo.HloPrintOptions.canonical())
+    return text.replace("HloModule " + module.name, "HloModule module", 1)
+
+
+def from_message(message):
+    return _hlo.XlaComputation(message).get_hlo_module()
 
 
 def ridge(hlo, to, source, target):
@@ -32,67 +50,125 @@ def ridge(hlo, to, source, target):
         [hlo, "--to=" + to, "--output=" + target, source],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise RuntimeError("ridge: " + done.stderr.strip()[:200])
+        raise RuntimeError("Ridge: " + done.stderr.strip()[:300])
+
+
+def read(path, mode="r"):
+    with open(path, mode) as f:
+        return f.read()
 
 
 def first_difference(a, b):
     for x, y in zip(a.split("\n"), b.split("\n")):
         if x != y:
-            return f"\n  < {x[:200]}\n  > {y[:200]}"
+            at = 0
+            while at < min(len(x), len(y)) and x[at] == y[at]:
+                at += 1
+            at = max(at - 60, 0)
+            return f"\n  < {x[at:at + 200]}\n  > {y[at:at + 200]}"
     return " in length"
 
 
-def compare(name, what, expected, found, counts):
-    if expected == found:
-        counts[what + " same"] += 1
-    else:
-        counts[what + " different"] += 1
-        print(f"{name}: {what}{first_difference(expected, found)}")
-
-
-def check(hlo, path, folder, counts):
-    name = os.path.basename(path)
+def steps(hlo, path, folder):
+    """Yields (step, expected, found) as functions of nothing."""
     with open(path, errors="replace") as f:
         text = f.read()
-    try:
-        module = _hlo.hlo_module_from_text(text)
-    except Exception:
-        counts["not read by XLA"] += 1
-        return
-    message = module.as_serialized_hlo_module_proto()
-    source = os.path.join(folder, "xla.hlo.pb")
+    original = _hlo.hlo_module_from_text(text)
     target = os.path.join(folder, "ridge.hlo")
+    for form, show in (("text", printed), ("short", printed),
+                       ("canonical", canonical)):
+        def found(form=form, show=show):
+            ridge(hlo, form, path, target)
+            return show(_hlo.hlo_module_from_text(read(target)))
+        yield form, lambda show=show: show(original), found
+    message = original.as_serialized_hlo_module_proto()
+    source = os.path.join(folder, "xla.hlo.pb")
     with open(source, "wb") as f:
         f.write(message)
-    try:
-        again = xla_text(message)
-    except Exception:
-        counts["not read back by XLA itself"] += 1
-        return
-    try:
+
+    def reading():
         ridge(hlo, "text", source, target)
-        with open(target) as f:
-            found = _hlo.hlo_module_from_text(f.read()).to_string()
-        compare(name, "reading", again, found, counts)
-        written = os.path.join(folder, "ridge.hlo.pb")
-        ridge(hlo, "proto", path, written)
-        with open(written, "rb") as f:
-            found = xla_text(f.read())
-        compare(name, "writing", again, found, counts)
-    except Exception as error:
-        counts["errors"] += 1
-        print(f"{name}: {str(error)[:300]}")
+        return printed(_hlo.hlo_module_from_text(read(target)))
+
+    def writing():
+        ridge(hlo, "proto", path, target + ".pb")
+        return printed(from_message(read(target + ".pb", "rb")))
+
+    def again():
+        return printed(from_message(message))
+    yield "reading", again, reading
+    yield "writing", again, writing
+
+
+def check(hlo, path, folder, report):
+    """Runs in a process of its own; report(...) takes a list of two texts."""
+    report("stage", "not read by XLA")
+    try:
+        for step, expected, found in steps(hlo, path, folder):
+            report("stage", step + ": XLA refuses its own")
+            want = expected()
+            report("stage", step + ": XLA refuses Ridge's")
+            have = found()
+            report("stage", "not read by XLA")
+            if have == want:
+                report("count", step + " same")
+            else:
+                report("count", step + " different")
+                report("say", step + ": " + first_difference(want, have))
+    except Exception as error:  # pylint: disable=broad-except
+        report("error", str(error)[:300])
+
+
+def check_apart(hlo, path, folder, counts):
+    """Forks, and counts what the child reports."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(receive)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # XLA's last words
+        with os.fdopen(send, "w") as out:
+            def report(*what):
+                out.write(json.dumps(what) + "\n")
+                out.flush()
+            check(hlo, path, folder, report)
+        os._exit(0)
+    os.close(send)
+    stage, error, says = "", None, []
+    with os.fdopen(receive) as lines:
+        for line in lines:
+            kind, what = json.loads(line)
+            if kind == "stage":
+                stage = what
+            elif kind == "count":
+                counts[what] += 1
+            elif kind == "say":
+                says.append(what)
+            else:
+                error = what
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        error = f"signal {os.WTERMSIG(status)}"
+    if error is not None:
+        counts[stage] += 1
+        if stage.endswith("Ridge's"):
+            says.append(stage + ": " + error)
+        elif stage.endswith("its own"):
+            says.append(stage + " (" + error[:60] + ")")
+    for say in says:
+        print(f"{os.path.basename(path)}: {say}", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hlo", required=True, help="the hlo tool")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--hlo", default="bazel-bin/tools/hlo",
+                        help="the hlo tool")
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         for path in arguments.files:
-            check(arguments.hlo, path, folder, counts)
+            check_apart(arguments.hlo, path, folder, counts)
     for what, n in sorted(counts.items()):
         print(f"{n:6} {what}")
 

@@ -5,6 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "hlo/base/file.h"
+#include "hlo/proto/module_proto.h"
 #include "hlo/verify/verify.h"
 #include "tools/hlo_tool/load.h"
 
@@ -20,6 +24,19 @@ Diagnostic ToDiagnostic(const VerifyError& error) {
                   ? error.message
                   : absl::StrCat("`", error.instruction, "`: ", error.message);
   return d;
+}
+
+// Errors of the verifier know their line; the text of it is in the file. A
+// protobuf has no lines, and standard input is gone.
+void ShowSourceLines(const std::string& path, std::vector<Diagnostic>* errors) {
+  if (errors->empty() || path == "-" || IsProtoFile(path)) return;
+  const absl::StatusOr<std::string> text = ReadFile(ResolveUserPath(path));
+  if (!text.ok()) return;
+  const std::vector<absl::string_view> lines = absl::StrSplit(*text, '\n');
+  for (Diagnostic& d : *errors) {
+    if (d.line < 1 || d.line > static_cast<int64_t>(lines.size())) continue;
+    ShowSourceLine(absl::StripSuffix(lines[d.line - 1], "\r"), &d);
+  }
 }
 
 }  // namespace
@@ -40,6 +57,14 @@ CheckReport CheckFile(const std::string& path) {
       Diagnostic d;
       d.rule = "file";
       d.message = std::string(modules.status().message());
+      absl::string_view message = d.message;
+      // The report names the file already.
+      if (absl::ConsumePrefix(&message,
+                              absl::StrCat(ResolveUserPath(path), ": "))) {
+        d.message = std::string(message);
+      }
+      report.found = !absl::IsNotFound(modules.status()) &&
+                     !absl::IsPermissionDenied(modules.status());
       report.errors.push_back(d);
     }
     return report;
@@ -52,6 +77,7 @@ CheckReport CheckFile(const std::string& path) {
     }
   }
   report.verifies = report.errors.empty();
+  ShowSourceLines(path, &report.errors);
   return report;
 }
 

@@ -13,6 +13,7 @@ namespace ridge {
 
 struct CheckReport {
   std::string file;
+  bool found = true;  // false where it cannot be opened
   bool parses = false;
   bool verifies = false;  // false where it does not parse
   std::vector<Diagnostic> errors;

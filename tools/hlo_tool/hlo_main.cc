@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/registry.h"
 #include "hlo/proto/module_proto.h"
@@ -25,8 +26,8 @@
 #include "tools/hlo_tool/stats.h"
 
 DEFINE_bool(check, false,
-            "Parse and verify each file; exit code 2 if any fails. With "
-            "--format=json one line a file.");
+            "Parse and verify each file; exit code 2 if any fails, 1 if any "
+            "cannot be opened. With --format=json one line a file.");
 DEFINE_string(to, "",
               "Convert: text, short, canonical, proto (by the ending of "
               "--output text or binary), json or dot. Text is what is "
@@ -54,9 +55,13 @@ absl::StatusOr<ToolOutcome> Check(const std::vector<std::string>& files) {
   bool json = OutputFormatFromFlag() == OutputFormat::kJson;
   std::string out;
   bool all_ok = true;
+  std::string not_found;
   for (const std::string& file : files) {
     CheckReport report = CheckFile(file);
     all_ok = all_ok && report.ok();
+    if (!report.found && not_found.empty()) {
+      not_found = report.errors[0].message;
+    }
     // Names and messages may quote bytes that are no UTF-8.
     out += json
                ? CheckJson(report).dump(
@@ -65,6 +70,7 @@ absl::StatusOr<ToolOutcome> Check(const std::vector<std::string>& files) {
                : CheckText(report);
   }
   RIDGE_RETURN_IF_ERROR(WriteOutput(FLAGS_output, out));
+  if (!not_found.empty()) return absl::NotFoundError(not_found);
   return all_ok ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
 }
 
@@ -117,28 +123,64 @@ absl::StatusOr<ToolOutcome> Diff(const std::string& file) {
   return equal ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
 }
 
-absl::StatusOr<std::string> Convert(const Module& module) {
+absl::StatusOr<std::string> TextForm(const Module& module,
+                                     PrintOptions::Form form) {
   PrintOptions options;
-  if (FLAGS_to.empty() || FLAGS_to == "text") return Print(module, options);
-  if (FLAGS_to == "short" || FLAGS_to == "canonical") {
-    options.form = FLAGS_to == "short" ? PrintOptions::Form::kShort
-                                       : PrintOptions::Form::kCanonical;
-    return Print(module, options);
+  options.form = form;
+  return Print(module, options);
+}
+
+// By the ending of --output, text or binary.
+absl::StatusOr<std::string> ProtoForm(const Module& module) {
+  const bool text = absl::EndsWith(FLAGS_output, "txt") ||
+                    absl::EndsWith(FLAGS_output, "txtpb");
+  return text ? ModuleToProtoText(module) : ModuleToProto(module);
+}
+
+// What --to may say.
+struct ConversionForm {
+  absl::string_view name;
+  // Whether modules of one file may follow each other.
+  bool is_list;
+  absl::StatusOr<std::string> (*convert)(const Module& module);
+};
+constexpr ConversionForm kForms[] = {
+    {"text", true,
+     [](const Module& m) { return TextForm(m, PrintOptions::Form::kLong); }},
+    {"short", true,
+     [](const Module& m) { return TextForm(m, PrintOptions::Form::kShort); }},
+    {"canonical", true,
+     [](const Module& m) {
+       return TextForm(m, PrintOptions::Form::kCanonical);
+     }},
+    {"proto", false, ProtoForm},
+    {"json", false,
+     [](const Module& m) -> absl::StatusOr<std::string> {
+       // Names may hold bytes that are no UTF-8.
+       return ModuleJson(m).dump(2, ' ', false,
+                                 nlohmann::json::error_handler_t::replace) +
+              "\n";
+     }},
+    {"dot", false,
+     [](const Module& m) -> absl::StatusOr<std::string> {
+       return DotGraph(m);
+     }},
+};
+
+absl::StatusOr<const ConversionForm*> FindForm(absl::string_view name) {
+  std::vector<absl::string_view> names;
+  for (const ConversionForm& form : kForms) {
+    if (form.name == name) return &form;
+    names.push_back(form.name);
   }
-  if (FLAGS_to == "json") return ModuleJson(module).dump(2) + "\n";
-  if (FLAGS_to == "dot") return DotGraph(module);
-  if (FLAGS_to == "proto") {
-    bool text = absl::EndsWith(FLAGS_output, "txt") ||
-                absl::EndsWith(FLAGS_output, "txtpb");
-    return text ? ModuleToProtoText(module) : ModuleToProto(module);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--to=", FLAGS_to,
-                   ": there are text, short, canonical, "
-                   "proto, json and dot"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "bad value '", name, "' for --to: ", absl::StrJoin(names, ", "),
+      " are possible"));
 }
 
 absl::StatusOr<ToolOutcome> Show(const std::vector<std::string>& files) {
+  RIDGE_ASSIGN_OR_RETURN(const ConversionForm* form,
+                         FindForm(FLAGS_to.empty() ? "text" : FLAGS_to));
   std::string out;
   int64_t shown = 0;
   for (const std::string& file : files) {
@@ -151,9 +193,9 @@ absl::StatusOr<ToolOutcome> Show(const std::vector<std::string>& files) {
                    : StatsText(stats);
         continue;
       }
-      RIDGE_ASSIGN_OR_RETURN(std::string text, Convert(*module));
+      RIDGE_ASSIGN_OR_RETURN(std::string text, form->convert(*module));
       if (shown++ > 0) {
-        if (FLAGS_to == "proto" || FLAGS_to == "json" || FLAGS_to == "dot") {
+        if (!form->is_list) {
           return absl::InvalidArgumentError(absl::StrCat(
               "--to=", FLAGS_to, " writes one module; the input has more"));
         }
@@ -172,6 +214,11 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& files) {
   if (modes > 1) {
     return absl::InvalidArgumentError(
         "--check, --to, --stats and --diff exclude each other");
+  }
+  if (FLAGS_check && (!FLAGS_extract.empty() || !FLAGS_passes.empty())) {
+    return absl::InvalidArgumentError(
+        "--check judges files as they are; --extract and --passes do not go "
+        "with it");
   }
   if (FLAGS_check) return Check(files);
   if (FLAGS_diff.empty()) return Show(files);

@@ -144,7 +144,12 @@ TEST(StatsTest, CountsOpcodesTypesBytesAndOperations) {
   // 32 products, 32 negations, 32 additions of the reduction.
   EXPECT_EQ(stats.flops, 96);
   EXPECT_THAT(StatsText(stats), HasSubstr("multiply"));
-  EXPECT_EQ(StatsJson(stats)["opcodes"]["multiply"]["flops"], 32);
+  nlohmann::json opcodes = StatsJson(stats)["opcodes"];
+  EXPECT_EQ(opcodes["multiply"]["flops"], 32);
+  EXPECT_EQ(opcodes["negate"]["flops"], 32);
+  EXPECT_EQ(opcodes["reduce"]["flops"], 32);
+  EXPECT_EQ(opcodes["add"]["flops"], 0);  // counted with the reduce
+  EXPECT_EQ(opcodes["fusion"]["flops"], 0);
 }
 
 TEST(ConvertTest, JsonHoldsTextOfEveryPart) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "hlo/analysis/cost_counts.h"
@@ -37,12 +38,37 @@ std::string Bytes(int64_t bytes) {
                    : absl::StrFormat("%.2f %s", value, units[unit]);
 }
 
+// Whether the operations of what `i` calls are counted there, and not with `i`:
+// the callees of reduce, sort, map and their like run once for each element,
+// and are counted with their caller.
+bool CalleesCountForThemselves(const Instruction& i) {
+  const OpClass c = Info(i.opcode()).op_class;
+  return c == OpClass::kAsync ||
+         (c == OpClass::kControl && i.opcode() != Opcode::kMap);
+}
+
+absl::flat_hash_set<const Computation*> CountedWithCaller(
+    const Module& module) {
+  absl::flat_hash_set<const Computation*> result;
+  for (const Computation* c : module.computations()) {
+    for (const Instruction* i : c->instructions()) {
+      if (CalleesCountForThemselves(*i)) continue;
+      for (const Computation* called : i->called_computations()) {
+        result.insert(called);
+      }
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 ModuleStats ComputeStats(const Module& module) {
   ModuleStats stats;
   stats.name = std::string(module.name());
   stats.computations = static_cast<int64_t>(module.computations().size());
+  const absl::flat_hash_set<const Computation*> counted_with_caller =
+      CountedWithCaller(module);
   for (const Computation* c : module.computations()) {
     stats.instructions += c->instruction_count();
     for (const Instruction* i : c->instructions()) {
@@ -55,7 +81,7 @@ ModuleStats ComputeStats(const Module& module) {
         AddSaturating(i->shape().ByteSize(), &stats.constant_bytes);
         if (i->literal().elided()) ++stats.elided_constants;
       }
-      if (i->called_computations().empty()) {
+      if (!CalleesCountForThemselves(*i) && !counted_with_caller.contains(c)) {
         AddSaturating(Flops(*i), &op.flops);
       }
     }

@@ -14,7 +14,7 @@ namespace ridge {
 struct OpcodeStats {
   int64_t count = 0;
   int64_t output_bytes = 0;  // saturating, tuples not counted
-  int64_t flops = 0;         // saturating; calls not counted with the caller
+  int64_t flops = 0;         // saturating; see ModuleStats::opcodes
 };
 
 struct ModuleStats {
@@ -27,6 +27,8 @@ struct ModuleStats {
   int64_t constant_bytes = 0;
   int64_t elided_constants = 0;
   int64_t flops = 0;  // of one run of the entry; loop bodies count once
+  // A fusion's or a loop's operations count with the instructions inside,
+  // those of a reduction's computation with the reduction.
   std::map<std::string, OpcodeStats> opcodes;
   std::map<std::string, int64_t> types;  // arrays produced, by element type
 };
