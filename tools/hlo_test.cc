@@ -43,8 +43,6 @@ ENTRY %main (x: f32[4,8], y: f32[4,8]) -> f32[4] {
 }
 )";
 
-
-
 class HloTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -103,8 +101,8 @@ class HloTest : public ::testing::Test {
 TEST_F(HloTest, HelpListsEveryFlagAndExamplesThatParse) {
   const std::string help = Output({"--help"});
   for (const char* flag :
-       {"--check", "--to=", "--stats", "--extract=", "--alone", "--diff=",
-        "--passes=", "--output=", "--format=table"}) {
+       {"--check", "--to=", "--stats", "--extract=", "--alone",
+        "--diff=", "--passes=", "--output=", "--format=table"}) {
     EXPECT_THAT(help, HasSubstr(absl::StrCat("\n  ", flag)));
   }
   EXPECT_THAT(help, HasSubstr("\nExamples:\n  hlo --check dump.hlo\n"));
@@ -117,8 +115,9 @@ TEST_F(HloTest, CheckSaysOkInOneLine) {
 
 TEST_F(HloTest, CheckAsJsonIsOneLineForEachFile) {
   File("text.hlo", "ENTRY e {\n  x = f32[2] parameter(0)\n  y = abs(z)\n}\n");
-  File("shape.hlo", "ENTRY e {\n  x = f32[2] parameter(0)\n"
-                    "  ROOT y = f32[3] negate(x)\n}\n");
+  File("shape.hlo",
+       "ENTRY e {\n  x = f32[2] parameter(0)\n"
+       "  ROOT y = f32[3] negate(x)\n}\n");
   const RunResult result =
       Run({"--check", "--format=json", "m.hlo", "text.hlo", "shape.hlo"});
   EXPECT_EQ(result.exit_code, 2);
@@ -142,7 +141,8 @@ TEST_F(HloTest, CheckAsJsonIsOneLineForEachFile) {
   EXPECT_EQ(json["errors"][0]["line"], 3);
   EXPECT_EQ(json["errors"][0]["column"], 11);
   EXPECT_EQ(json["errors"][0]["rule"], "operand-name");
-  EXPECT_THAT(json["errors"][0]["message"].get<std::string>(), HasSubstr("`z`"));
+  EXPECT_THAT(json["errors"][0]["message"].get<std::string>(),
+              HasSubstr("`z`"));
 
   json = nlohmann::json::parse(lines[2]);
   EXPECT_EQ(json["parse"], "accept");
@@ -190,8 +190,8 @@ TEST_F(HloTest, ShortFormHasNamesAlone) {
 }
 
 TEST_F(HloTest, CanonicalFormIgnoresNames) {
-  File("renamed.hlo", absl::StrReplaceAll(kModule, {{"%mul", "%product"},
-                                                    {"%sum", "%plus"}}));
+  File("renamed.hlo",
+       absl::StrReplaceAll(kModule, {{"%mul", "%product"}, {"%sum", "%plus"}}));
   EXPECT_EQ(Output({"--to=canonical", "m.hlo"}),
             Output({"--to=canonical", "renamed.hlo"}));
 }
@@ -272,8 +272,8 @@ TEST_F(HloTest, FilesThatAreNoModules) {
   ExpectUserError({"missing.hlo"},
                   absl::StrCat("cannot read '", Path("missing.hlo"),
                                "': No such file or directory"));
-  ExpectUserError({"."}, absl::StrCat("cannot read '", Path("."),
-                                      "': Is a directory"));
+  ExpectUserError(
+      {"."}, absl::StrCat("cannot read '", Path("."), "': Is a directory"));
   File("empty.hlo", "");
   ExpectUserError({"empty.hlo"},
                   "empty.hlo:1:1: error: the text holds no module [text]");
@@ -301,10 +301,11 @@ TEST_F(HloTest, TextsThatDoNotParse) {
                   "[operand-name]",
                   "  %mul = f32[4,8]{1,0} multiply(f3",
                   "                                ^");
-  ExpectTextError("ENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[2] negte(x)\n}",
-                  "3:14: error: unknown opcode `negte`; did you mean `negate`? "
-                  "[opcode]",
-                  "  y = f32[2] negte(x)", "             ^");
+  ExpectTextError(
+      "ENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[2] negte(x)\n}",
+      "3:14: error: unknown opcode `negte`; did you mean `negate`? "
+      "[opcode]",
+      "  y = f32[2] negte(x)", "             ^");
 }
 
 // Converting shows a module that does not verify: --check is what judges.
@@ -315,10 +316,9 @@ TEST_F(HloTest, AModuleThatDoesNotVerifyIsStillShown) {
               HasSubstr("ROOT y = f32[3] abs(x)"));
   const RunResult result = Run({"--check", "bad.hlo"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.out,
-              AllOf(HasSubstr("bad.hlo:3:8: error: `y`: "),
-                    HasSubstr("\n    ROOT y = f32[3] abs(x)\n"
-                              "         ^\n")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("bad.hlo:3:8: error: `y`: "),
+                                HasSubstr("\n    ROOT y = f32[3] abs(x)\n"
+                                          "         ^\n")));
 }
 
 TEST_F(HloTest, FlagsThatMakeNoSense) {

@@ -252,7 +252,8 @@ ENTRY e {
   ROOT y = f32[] call(x.5), to_apply=f
 })";
   std::vector<std::string> names;
-  for (const auto& computation : Message(text).computations()) {
+  const proto::HloModuleProto message = Message(text);
+  for (const auto& computation : message.computations()) {
     for (const auto& i : computation.instructions()) names.push_back(i.name());
   }
   EXPECT_THAT(names,

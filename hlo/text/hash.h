@@ -26,7 +26,7 @@ inline uint64_t HashText(absl::string_view text) {
     h = MixBits(h ^ word, kOdd2);
   }
   word = 0;
-  std::memcpy(&word, p, n);
+  if (n > 0) std::memcpy(&word, p, n);  // an empty text may have no address
   return MixBits(h ^ word, kOdd1);
 }
 
