@@ -257,7 +257,7 @@ ENTRY e {
     for (const auto& i : computation.instructions()) names.push_back(i.name());
   }
   EXPECT_THAT(names,
-              ElementsAre("a", "a.1", "x.5", "b", "a.2", "a.3", "x", "y"));
+              ElementsAre("a", "a.1", "x.5", "b", "a.2", "a.3", "x.0", "y"));
   EXPECT_EQ(Through(text), Print(*Parse(text)));
 }
 
