@@ -36,12 +36,18 @@ class Tuner {
         database_(database),
         options_(options),
         pricer_(device),
-        deadline_(Seconds() + options.budget_s) {}
+        deadline_(Seconds() + options.budget_s) {
+    limits_.numerics = options.numerics;
+  }
 
   absl::StatusOr<TuneResult> Run() {
     RIDGE_RETURN_IF_ERROR(Prepare());
-    RIDGE_ASSIGN_OR_RETURN(Plan greedy, MakePlan(canonical_, "greedy"));
-    RIDGE_ASSIGN_OR_RETURN(Plan none, MakePlan(canonical_, "none"));
+    StrategyOptions planning;
+    planning.pricer = &pricer_;
+    planning.limits = limits_;
+    RIDGE_ASSIGN_OR_RETURN(Plan greedy,
+                           MakePlan(canonical_, "greedy", planning));
+    RIDGE_ASSIGN_OR_RETURN(Plan none, MakePlan(canonical_, "none", planning));
     greedy.note = "greedy";
     none.note = "no fusion";
     Consider(std::move(greedy));
@@ -214,9 +220,11 @@ class Tuner {
   absl::Status Round() {
     const Plan base = candidates_[best_].plan;
     std::vector<int> fresh;
-    for (const Change& change : EnumerateChanges(base, options_.max_priced)) {
+    for (const Change& change :
+         EnumerateChanges(base, options_.max_priced, options_.seed)) {
       if (Stop()) return absl::OkStatus();
-      absl::StatusOr<Plan> plan = ApplyChange(canonical_, base, change);
+      absl::StatusOr<Plan> plan =
+          ApplyChange(canonical_, base, change, limits_);
       if (!plan.ok()) continue;
       int k = Consider(*std::move(plan));
       if (k >= 0 && candidates_[k].failure.empty()) fresh.push_back(k);
@@ -278,6 +286,7 @@ class Tuner {
   TuningDatabase* database_;
   const TuneOptions& options_;
   CostModelPricer pricer_;
+  FusionLimits limits_;
   double deadline_;
   bool stopped_ = false;
   Tolerances tolerances_;

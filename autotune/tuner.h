@@ -12,6 +12,7 @@
 #include "autotune/database.h"
 #include "backends/runtime/backend.h"
 #include "cost_model/device.h"
+#include "fusion/legality.h"
 #include "fusion/plan.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
@@ -24,6 +25,7 @@ struct TuneOptions {
   int max_priced = 64;
   int max_measured = 12;
   uint64_t seed = 0;
+  Numerics numerics = Numerics::kAsWritten;
   const std::atomic<bool>* interrupted = nullptr;
   // One line a step, for people; may be null.
   std::function<void(const std::string&)> progress;

@@ -15,10 +15,6 @@ constexpr RuleRow kRules[] = {
 #undef V
 };
 
-Decision No(Rule rule, int64_t value, int64_t limit) {
-  return {rule, absl::StrCat(value), absl::StrCat(limit)};
-}
-
 }  // namespace
 
 absl::string_view RuleId(Rule rule) {
@@ -30,53 +26,21 @@ absl::string_view RuleText(Rule rule) {
 
 std::string Decision::ToString() const {
   std::string text(RuleId(rule));
-  if (!value.empty()) absl::StrAppend(&text, ": ", value, " against ", limit);
+  if (!value.empty()) absl::StrAppend(&text, ": ", value);
+  if (!limit.empty()) absl::StrAppend(&text, " against ", limit);
   absl::StrAppend(&text, " (", RuleText(rule), ")");
   return text;
 }
 
-Decision SpacesFit(const Space& p, const Space& c, bool other_users) {
-  if (p.kind == SpaceKind::kWall || c.kind == SpaceKind::kWall) {
-    return {Rule::kWall, "", ""};
-  }
-  const bool p_folds = p.kind != SpaceKind::kMap;
-  const bool c_folds = c.kind != SpaceKind::kMap;
-  if (p_folds && c_folds) {
-    if (p.kind != c.kind || p.signature != c.signature) {
-      return No(Rule::kReductions, p.columns, c.columns);
-    }
-    // Column reductions of one space share a pass only side by side.
-    if (p.kind == SpaceKind::kColumn) {
-      return No(Rule::kAfterColumns, p.points, c.points);
-    }
-    return {};
-  }
-  if (p_folds) {
-    // What follows a reduction: values of each row, or of every point.
-    if (c.points == p.rows) return {};
-    if (p.kind == SpaceKind::kRow && c.points == p.points) return {};
-    if (p.kind == SpaceKind::kColumn) {
-      return No(Rule::kAfterColumns, c.points, p.rows);
-    }
-    return No(Rule::kSpace, c.points, p.points);
-  }
-  if (p.points == c.points) {
-    if (c.kind == SpaceKind::kColumn && other_users) {
-      return No(Rule::kColumnOutput, p.points, c.rows);
-    }
-    return {};
-  }
-  if (c.kind == SpaceKind::kRow && p.points == c.rows) return {};
-  if (p.points < c.points) {
-    // Broadcast on the way: computed again for each element that reads it.
-    if (p.ops <= kMaxRecomputedOps && !other_users) return {};
-    return No(Rule::kRecompute, static_cast<int64_t>(p.ops),
-              static_cast<int64_t>(kMaxRecomputedOps));
-  }
-  // The consumer reads a part (slice, gather): compute just that, unless
-  // somebody needs the whole.
-  if (!other_users && !c_folds) return {};
-  return No(Rule::kSpace, p.points, c.points);
+Decision Decision::No(Rule rule, int64_t value, int64_t limit) {
+  return {rule, absl::StrCat(value), absl::StrCat(limit)};
+}
+
+absl::StatusOr<Numerics> ParseNumerics(absl::string_view name) {
+  if (name == "as_written") return Numerics::kAsWritten;
+  if (name == "fused_epilogue") return Numerics::kFusedEpilogue;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "numerics '", name, "': known are as_written, fused_epilogue"));
 }
 
 }  // namespace ridge

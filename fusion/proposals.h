@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fusion/group_analysis.h"
 #include "fusion/plan.h"
 #include "hlo/ir/module.h"
 
@@ -13,11 +14,11 @@ namespace ridge {
 
 enum class ChangeKind : uint8_t {
   kMerge,        // groups a and b become one
-  kSplit,        // what `at` needs stays in one group, the rest leaves it
+  kSplit,        // what `at` needs stays in group a, the rest leaves it
   kMove,         // member `at` moves from group a to b
-  kDuplicate,    // cheap values are computed in both groups, not stored
-  kUnduplicate,  // every value is computed once
-  kUnfuse,       // group a's members run alone
+  kDuplicate,    // group b computes a's result `at` itself
+  kUnduplicate,  // group a reads what it computed for a second time
+  kUnfuse,       // group a's members run alone (a dot without its epilogue)
 };
 
 // One change; groups by number in the computation's plan.
@@ -30,13 +31,18 @@ struct Change {
 };
 
 // Changes worth trying, most promising first (by the bytes that cross the
-// boundary concerned), at most `limit`. Deterministic.
-std::vector<Change> EnumerateChanges(const Plan& plan, size_t limit);
+// boundary concerned), at most `limit`. The same plan and seed give the same
+// list; the seed decides among changes of equal weight, where 0 keeps the
+// order of the plan.
+std::vector<Change> EnumerateChanges(const Plan& plan, size_t limit,
+                                     uint64_t seed = 0);
 
-// The plan with one change; valid, with the change as its note. The status
-// says why it is not possible.
+// The plan with one change; valid, every group that it touches legal, with the
+// change as its note. InvalidArgument: why it is not possible (the rule, with
+// value and limit).
 absl::StatusOr<Plan> ApplyChange(const Module& module, const Plan& plan,
-                                 const Change& change);
+                                 const Change& change,
+                                 const FusionLimits& limits = {});
 
 }  // namespace ridge
 

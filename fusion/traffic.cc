@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "fusion/space.h"
+#include "fusion/instruction_traits.h"
 #include "hlo/analysis/cost_counts.h"
 
 namespace ridge {

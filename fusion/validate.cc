@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/base/fingerprint.h"
 #include "hlo/base/status_macros.h"
+#include "hlo/text/printer.h"
 
 namespace ridge {
 namespace {
@@ -93,6 +94,8 @@ void HashInstruction(const Instruction& i, Fingerprinter* hash) {
   hash->Add(i.shape().ToString(true));
   for (const Instruction* o : i.operands()) hash->Add(std::string(o->name()));
   for (const Attribute& a : i.attributes()) {
+    // Where an instruction came from is no part of what it does.
+    if (a.id == AttrId::kMetadata || a.id == AttrId::kStatistics) continue;
     hash->Add(std::string(Name(a.id)));
     if (const auto* ints = std::get_if<Ints>(&a.value)) {
       for (int64_t v : *ints) hash->Add(v);
@@ -102,6 +105,9 @@ void HashInstruction(const Instruction& i, Fingerprinter* hash) {
       hash->Add(static_cast<int64_t>(e->value));
     } else if (const auto* b = std::get_if<bool>(&a.value)) {
       hash->Add(static_cast<int64_t>(*b));
+    } else {
+      // Windows, paddings, callees, ...
+      hash->Add(PrintAttrValue(i, a.id));
     }
   }
   if (i.opcode() == Opcode::kConstant && i.literal().byte_size() > 0) {

@@ -25,6 +25,7 @@
 #include "tools/common/interrupt.h"
 #include "tools/common/load.h"
 #include "tools/common/main.h"
+#include "tools/common/numerics_flag.h"
 #include "tools/common/output.h"
 
 DEFINE_string(backend, "cpu", "Where to measure: cpu or cuda.");
@@ -127,11 +128,8 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--budget=", FLAGS_budget, " is no duration (30s, 5m, 1h)"));
   }
-  std::string device_name = FLAGS_device;
-  if (device_name.empty()) {
-    device_name = FLAGS_backend == "cuda" ? "h200" : "cpu";
-  }
-  RIDGE_ASSIGN_OR_RETURN(DeviceDescription device, LoadDevice(device_name));
+  RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
+                         LoadDeviceFor(FLAGS_device, FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                          MakeNamedBackend(FLAGS_backend));
@@ -142,6 +140,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   TuneOptions options;
   options.budget_s = absl::ToDoubleSeconds(budget);
   options.seed = FLAGS_seed;
+  options.numerics = NumericsFromFlag();
   options.interrupted = InterruptScope::Flag();
   options.progress = [](const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());

@@ -24,6 +24,7 @@
 #include "tools/common/interrupt.h"
 #include "tools/common/load.h"
 #include "tools/common/main.h"
+#include "tools/common/numerics_flag.h"
 #include "tools/common/output.h"
 
 DEFINE_string(backend, "cpu", "Where to measure: cpu or cuda.");
@@ -66,8 +67,12 @@ absl::Status AddModule(const std::string& path, Backend* backend,
                        const DeviceDescription& device, std::vector<Row>* rows,
                        DeviceState* state) {
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(path));
-  RIDGE_ASSIGN_OR_RETURN(
-      Plan plan, LoadPlan(*module.canonical, FLAGS_strategy, FLAGS_plan));
+  PlanRequest planning;
+  planning.strategy = FLAGS_strategy;
+  planning.file = FLAGS_plan;
+  planning.device = &device;
+  planning.numerics = NumericsFromFlag();
+  RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
   RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
                          LoadArguments(*module.written, "", FLAGS_seed));
   ExecuteRequest request;
@@ -216,11 +221,8 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     return absl::InvalidArgumentError(
         "--plan goes with one module; several were given");
   }
-  std::string device_name = FLAGS_device;
-  if (device_name.empty()) {
-    device_name = FLAGS_backend == "cuda" ? "h200" : "cpu";
-  }
-  RIDGE_ASSIGN_OR_RETURN(DeviceDescription device, LoadDevice(device_name));
+  RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
+                         LoadDeviceFor(FLAGS_device, FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                          MakeNamedBackend(FLAGS_backend));
   InterruptScope interrupt;

@@ -55,10 +55,15 @@ TEST_P(SmallModulesTest, AgreesWithXla) {
                              LoadExpected(*module->written, data));
   absl::StatusOr<std::unique_ptr<Backend>> cpu = MakeCpuBackend();
   RIDGE_ASSERT_OK(cpu);
+  RIDGE_ASSERT_OK_AND_ASSIGN(DeviceDescription device,
+                             LoadDeviceFor("", "cpu"));
   for (const char* strategy : {"none", "greedy"}) {
     SCOPED_TRACE(strategy);
+    PlanRequest planning;
+    planning.strategy = strategy;
+    planning.device = &device;
     RIDGE_ASSERT_OK_AND_ASSIGN(Plan plan,
-                               LoadPlan(*module->canonical, strategy, ""));
+                               LoadPlan(*module->canonical, planning));
     ExecuteRequest request;
     request.module = &*module;
     request.plan = &plan;

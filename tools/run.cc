@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "backends/runtime/backend.h"
+#include "cost_model/device.h"
 #include "hlo/base/file.h"
 #include "hlo/base/safetensors.h"
 #include "hlo/base/status_macros.h"
@@ -20,9 +21,13 @@
 #include "tools/common/interrupt.h"
 #include "tools/common/load.h"
 #include "tools/common/main.h"
+#include "tools/common/numerics_flag.h"
 #include "tools/common/output.h"
 
 DEFINE_string(backend, "cpu", "Where to run: reference, cpu or cuda.");
+DEFINE_string(device, "",
+              "What the plan is priced for; empty: cpu for --backend=cpu, h200 "
+              "for --backend=cuda.");
 DEFINE_string(strategy, "greedy", "How to plan: none or greedy.");
 DEFINE_string(plan, "", "A plan file to run instead of the strategy's.");
 DEFINE_string(inputs, "",
@@ -35,7 +40,7 @@ DEFINE_bool(check, false,
 DEFINE_string(expect, "",
               "A safetensors file with expected results out.0, out.1, ...; "
               "implies --check.");
-DEFINE_bool(numerics, false,
+DEFINE_bool(worst, false,
             "Says where each output is furthest off, even if all is well.");
 DEFINE_int32(repeat, 0,
              "Timed repetitions; 0: as many as give a steady median (the "
@@ -91,8 +96,14 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_ASSIGN_OR_RETURN(std::optional<EvalOptions> evaluation,
                          EvaluationFromFlags());
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
-  RIDGE_ASSIGN_OR_RETURN(
-      Plan plan, LoadPlan(*module.canonical, FLAGS_strategy, FLAGS_plan));
+  RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
+                         LoadDeviceFor(FLAGS_device, FLAGS_backend));
+  PlanRequest planning;
+  planning.strategy = FLAGS_strategy;
+  planning.file = FLAGS_plan;
+  planning.device = &device;
+  planning.numerics = NumericsFromFlag();
+  RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                          MakeNamedBackend(FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(
@@ -135,7 +146,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   }
   std::string text = OutputFormatFromFlag() == OutputFormat::kJson
                          ? ReportJson(report).dump(2) + "\n"
-                         : ReportTable(report, FLAGS_numerics);
+                         : ReportTable(report, FLAGS_worst);
   RIDGE_RETURN_IF_ERROR(WriteOutput("", text));
   return report.ok() ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
 }

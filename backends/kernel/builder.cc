@@ -487,6 +487,10 @@ absl::StatusOr<Kernel> BuildKernel(const Group& group) {
       RIDGE_RETURN_IF_ERROR(BuildScatterStores(&builder));
       break;
     case GroupPattern::kGemm:
+      // What no matrix library takes: every element on its own.
+      kernel.pattern = GroupPattern::kLoop;
+      RIDGE_RETURN_IF_ERROR(BuildLoopStores(&builder));
+      break;
     case GroupPattern::kOpaque:
       return absl::UnimplementedError(absl::StrCat(group.name, ": pattern ",
                                                    PatternName(group.pattern),

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "fusion/gemm_epilogue.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge {
@@ -205,14 +206,32 @@ absl::StatusOr<GemmLowering> LowerDot(const Instruction& dot) {
 }
 
 absl::StatusOr<GemmLowering> LowerGemm(const Group& group) {
-  // As written, an epilogue sees the product rounded to its type; a library's
-  // sees it before. Groups therefore hold the product alone.
-  if (group.members.size() != 1 || group.hero == nullptr) {
+  if (group.hero == nullptr || group.roots.size() != 1) {
     return absl::UnimplementedError(
-        absl::StrCat("group ", group.name, ": a product with an epilogue of ",
-                     group.members.size() - 1, " instructions"));
+        absl::StrCat("group ", group.name, ": not a product with one result"));
   }
-  return LowerDot(*group.hero);
+  const Instruction& dot = *group.hero;
+  RIDGE_ASSIGN_OR_RETURN(GemmLowering lowered, LowerDot(dot));
+  if (group.members.size() == 1) return lowered;
+  // Where the library may round is what the planner decided when it formed the
+  // group; here only the form counts.
+  GemmEpilogueMatch m =
+      MatchGemmGroup(dot, group.members, group.roots, Numerics::kFusedEpilogue);
+  if (!m.decision.allowed()) return No(dot, m.decision.ToString());
+  GemmStep& g = lowered.step;
+  if (m.bias != nullptr && m.bias->shape().ElementCount() != g.n) {
+    // The minor dimension of the result is but a part of the matrix's n.
+    return No(dot, absl::StrCat("a bias of ", m.bias->shape().ElementCount(),
+                                " elements for rows of ", g.n));
+  }
+  g.alpha = m.alpha;
+  g.beta = m.beta;
+  g.has_bias = m.bias != nullptr;
+  g.activation = m.activation;
+  g.d_type = m.root->shape().type();
+  if (m.c != nullptr) lowered.operands.push_back(m.c);
+  if (m.bias != nullptr) lowered.operands.push_back(m.bias);
+  return lowered;
 }
 
 }  // namespace ridge

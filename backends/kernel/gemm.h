@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fusion/gemm_epilogue.h"
 #include "fusion/plan.h"
 
 namespace ridge {
@@ -19,7 +20,7 @@ struct GemmStep {
   bool transpose_a = false;
   bool transpose_b = false;
   ElementType a_type, b_type, d_type;
-  enum class Activation : uint8_t { kNone, kRelu, kGeluTanh };
+  using Activation = GemmActivation;
   Activation activation = Activation::kNone;
   double alpha = 1;
   double beta = 0;        // times matrix C, which then is an input
@@ -40,7 +41,9 @@ struct GemmLowering {
 absl::StatusOr<GemmLowering> LowerDot(const Instruction& dot);
 
 // A kGemm group: the dot and an epilogue that is one of the libraries' forms,
-// D = act(alpha*A*B + beta*C + bias).
+// D = act(alpha*A*B + beta*C + bias). A library computes all of it before it
+// rounds to D's type; whether that is wanted is decided where groups are
+// formed (Numerics in fusion/legality.h).
 absl::StatusOr<GemmLowering> LowerGemm(const Group& group);
 
 }  // namespace ridge

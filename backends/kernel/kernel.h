@@ -155,9 +155,10 @@ struct Kernel {
   int64_t VarExtent(int64_t v) const { return vars[v].extent; }
 };
 
-// Builds the kernel of a group (not kGemm, not kOpaque). Unimplemented, naming
-// the instruction, its line and the rule, where the scalar form cannot express
-// a member.
+// Builds the kernel of a group (not kOpaque). A kGemm group becomes a kLoop
+// kernel that sums each product by itself: right for every form, and slow.
+// Unimplemented, naming the instruction, its line and the rule, where the
+// scalar form cannot express a member.
 absl::StatusOr<Kernel> BuildKernel(const Group& group);
 
 // Brings a kernel into its final form: removes nodes that no store needs and

@@ -159,7 +159,7 @@ nlohmann::json ReportJson(const ExecuteReport& report) {
   return json;
 }
 
-std::string ReportTable(const ExecuteReport& report, bool numerics) {
+std::string ReportTable(const ExecuteReport& report, bool worst) {
   std::string text;
   if (report.measurement.has_value()) {
     const Measurement& m = *report.measurement;
@@ -211,7 +211,7 @@ std::string ReportTable(const ExecuteReport& report, bool numerics) {
     outputs.AddRow(std::move(row));
   }
   absl::StrAppend(&text, text.empty() ? "" : "\n", outputs.ToString());
-  if (report.comparison.has_value() && (numerics || !report.comparison->ok)) {
+  if (report.comparison.has_value() && (worst || !report.comparison->ok)) {
     absl::StrAppend(&text, "\n", report.comparison->ToString());
     if (text.back() != '\n') text += '\n';
   }

@@ -69,8 +69,8 @@ absl::StatusOr<Comparison> CompareWithExpected(
 //               "max_ulp", "tolerance", "ok"}]}
 nlohmann::json ReportJson(const ExecuteReport& report);
 
-// The same for people. `numerics`: where each output is furthest off, too.
-std::string ReportTable(const ExecuteReport& report, bool numerics);
+// The same for people. `worst`: where each output is furthest off, too.
+std::string ReportTable(const ExecuteReport& report, bool worst);
 
 }  // namespace ridge
 

@@ -1,7 +1,9 @@
 #include "tools/common/load.h"
 
+#include <optional>
 #include <utility>
 
+#include "cost_model/group_pricer.h"
 #include "fusion/plan_io.h"
 #include "fusion/strategies.h"
 #include "hlo/base/file.h"
@@ -29,11 +31,23 @@ absl::StatusOr<LoadedModule> LoadModule(absl::string_view path) {
   return loaded;
 }
 
+absl::StatusOr<DeviceDescription> LoadDeviceFor(absl::string_view device,
+                                                absl::string_view backend) {
+  if (!device.empty()) return LoadDevice(device);
+  return LoadDevice(backend == "cuda" ? "h200" : "cpu");
+}
+
 absl::StatusOr<Plan> LoadPlan(const Module& canonical,
-                              absl::string_view strategy,
-                              absl::string_view plan_path) {
-  if (plan_path.empty()) return MakePlan(canonical, strategy);
-  return ReadPlan(plan_path, canonical);
+                              const PlanRequest& request) {
+  if (!request.file.empty()) return ReadPlan(request.file, canonical);
+  std::optional<CostModelPricer> pricer;
+  StrategyOptions options;
+  options.limits.numerics = request.numerics;
+  options.log = request.log;
+  if (request.device != nullptr) {
+    options.pricer = &pricer.emplace(*request.device);
+  }
+  return MakePlan(canonical, request.strategy, options);
 }
 
 absl::StatusOr<std::vector<Literal>> LoadArguments(

@@ -9,6 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "cost_model/device.h"
+#include "fusion/decision_log.h"
+#include "fusion/legality.h"
 #include "fusion/plan.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
@@ -26,11 +29,23 @@ struct LoadedModule {
 // and instruction: NotFound, InvalidArgument (not HLO, or not valid HLO).
 absl::StatusOr<LoadedModule> LoadModule(absl::string_view path);
 
-// The plan in the file (as the user typed its name; InvalidArgument where it
-// is another module's), or if that is empty, the strategy's.
+// What to price for: `device` as LoadDevice takes it, or if that is empty, what
+// the back end usually runs on (h200 for cuda, else cpu).
+absl::StatusOr<DeviceDescription> LoadDeviceFor(absl::string_view device,
+                                                absl::string_view backend);
+
+struct PlanRequest {
+  std::string strategy = "greedy";
+  std::string file;  // as the user typed it; its plan replaces the strategy's
+  // Prices decide where a fusion has a cost; null: bytes over bandwidth.
+  const DeviceDescription* device = nullptr;
+  Numerics numerics = Numerics::kAsWritten;
+  DecisionLog* log = nullptr;  // every decision of the strategy, if asked for
+};
+
+// InvalidArgument where the file's plan is another module's.
 absl::StatusOr<Plan> LoadPlan(const Module& canonical,
-                              absl::string_view strategy,
-                              absl::string_view plan_path);
+                              const PlanRequest& request);
 
 // One literal a parameter: from a safetensors file (in.0, in.1, ...), or where
 // `inputs_path` is empty, random from `seed`.

@@ -1,32 +1,8 @@
-#include "fusion/space.h"
+#include "fusion/instruction_traits.h"
 
-#include <algorithm>
-
-#include "absl/strings/string_view.h"
+#include "fusion/plan.h"
 
 namespace ridge {
-namespace {
-
-// Runs of kept (positive) and folded (negative) dimensions, major to minor in
-// memory; unit dimensions do not count.
-std::vector<int64_t> Signature(const Shape& shape, Ints folded) {
-  DimVector order = shape.has_layout() ? shape.layout().minor_to_major
-                                       : DescendingLayout(shape.rank());
-  std::vector<int64_t> runs;
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    int64_t size = shape.dim(*it);
-    if (size == 1) continue;
-    bool fold = std::find(folded.begin(), folded.end(), *it) != folded.end();
-    if (!runs.empty() && (runs.back() < 0) == fold) {
-      runs.back() *= size;
-    } else {
-      runs.push_back(fold ? -size : size);
-    }
-  }
-  return runs;
-}
-
-}  // namespace
 
 bool IsWall(const Instruction& i) {
   switch (i.opcode()) {
@@ -120,41 +96,9 @@ bool RidesAlong(const Instruction& i) {
   }
 }
 
-Space SpaceOf(const Instruction& i) {
-  Space s;
-  if (IsWall(i)) {
-    s.kind = SpaceKind::kWall;
-    return s;
-  }
-  s.ops = OpsPerElement(i);
-  if (i.opcode() != Opcode::kReduce) {
-    s.points = i.shape().ElementCount();
-    return s;
-  }
-  const Shape& operand = i.operand(0)->shape();
-  s.points = operand.ElementCount();
-  s.signature = Signature(operand, i.dimensions());
-  int64_t result = 1;
-  int64_t folded = 1;
-  for (int64_t run : s.signature) {
-    if (run < 0) {
-      folded *= -run;
-    } else {
-      result *= run;
-    }
-  }
-  s.rows = result;
-  s.columns = folded;
-  if (folded <= 1 || s.points == 0) {
-    // Nothing folds (or nothing is there): a map over the result.
-    s.kind = SpaceKind::kMap;
-    s.points = s.points == 0 ? result : s.points;
-    s.signature.clear();
-    return s;
-  }
-  bool row = s.signature.back() < 0 && s.signature.size() <= 2;
-  s.kind = row ? SpaceKind::kRow : SpaceKind::kColumn;
-  return s;
+bool IsUpdate(const Instruction& i) {
+  return i.opcode() == Opcode::kDynamicUpdateSlice ||
+         i.opcode() == Opcode::kScatter;
 }
 
 }  // namespace ridge

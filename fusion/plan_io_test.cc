@@ -1,0 +1,108 @@
+#include "fusion/plan_io.h"
+
+#include "fusion/testing.h"
+#include "fusion/validate.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hlo/base/status_matchers.h"
+
+namespace ridge {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kEntry[] = R"(
+  x = f32[8] parameter(0)
+  e = f32[8] exponential(x)
+  ROOT n = f32[8] negate(e))";
+
+class PlanIoTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    RIDGE_ASSERT_OK_AND_ASSIGN(module_, EntryModule(kEntry));
+    RIDGE_ASSERT_OK_AND_ASSIGN(plan_, MakePlan(*module_, "greedy"));
+    text_ = PlanToText(*module_, plan_);
+  }
+  std::string Replaced(const std::string& from, const std::string& to) {
+    std::string text = text_;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos);
+    return text.replace(at, from.size(), to);
+  }
+  std::unique_ptr<Module> module_;
+  Plan plan_;
+  std::string text_;
+};
+
+TEST_F(PlanIoTest, TextGivesThePlanBack) {
+  plan_.computations[0].groups[0].schedule = {"loop", {{"vector", 4}}};
+  text_ = PlanToText(*module_, plan_);
+  RIDGE_ASSERT_OK_AND_ASSIGN(Plan read, PlanFromText(text_, *module_, "plan"));
+  EXPECT_EQ(PlanToText(*module_, read), text_);
+  EXPECT_EQ(read.computations[0].groups[0].schedule,
+            plan_.computations[0].groups[0].schedule);
+}
+
+TEST_F(PlanIoTest, APlanOfAnotherModuleNamesBoth) {
+  auto other = EntryModule(R"(
+  x = f32[9] parameter(0)
+  e = f32[9] exponential(x)
+  ROOT n = f32[9] negate(e))");
+  RIDGE_ASSERT_OK(other);
+  EXPECT_THAT(PlanFromText(text_, **other, "p.txt"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("p.txt"), HasSubstr("for module test"),
+                             HasSubstr("not for test"))));
+}
+
+TEST_F(PlanIoTest, AnUnknownInstructionIsNamed) {
+  EXPECT_THAT(
+      PlanFromText(Replaced("members: \"e\"", "members: \"q\""), *module_, "p"),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("no instruction %q")));
+}
+
+TEST_F(PlanIoTest, ABrokenInvariantIsNamed) {
+  EXPECT_THAT(PlanFromText(Replaced("members: \"e\"\n", ""), *module_, "p"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("%e"), HasSubstr("stored by no"))));
+}
+
+TEST_F(PlanIoTest, OtherTextIsNoPlan) {
+  for (const char* text : {"", "HloModule m", "\x01\x02\x7f", "{}{}"}) {
+    EXPECT_THAT(PlanFromText(text, *module_, "p"),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("p:")))
+        << text;
+  }
+}
+
+TEST_F(PlanIoTest, AListHoldsSeveral) {
+  RIDGE_ASSERT_OK_AND_ASSIGN(Plan none, MakePlan(*module_, "none"));
+  PlanListProto list;
+  *list.add_plans()->mutable_plan() = PlanToProto(*module_, plan_);
+  *list.add_plans()->mutable_plan() = PlanToProto(*module_, none);
+  const std::string text = PlanListToText(list);
+  RIDGE_ASSERT_OK_AND_ASSIGN(Plan best, PlanFromText(text, *module_, "l"));
+  RIDGE_ASSERT_OK_AND_ASSIGN(Plan next, PlanFromText(text, *module_, "l", 1));
+  EXPECT_EQ(best.strategy, "greedy");
+  EXPECT_EQ(next.strategy, "none");
+  EXPECT_THAT(PlanFromText(text, *module_, "l", 2),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("of 2")));
+}
+
+TEST(FingerprintTest, SeesAttributesThatLeaveShapesAlone) {
+  auto with = [](absl::string_view slice) {
+    auto module = EntryModule(absl::StrCat(R"(
+  x = f32[8] parameter(0)
+  ROOT s = f32[4] slice(x), slice={)",
+                                           slice, "}"));
+    EXPECT_THAT(module, IsOk());
+    return FingerprintModule(**module);
+  };
+  EXPECT_NE(with("[0:4]"), with("[1:5]"));
+  EXPECT_EQ(with("[0:4]"), with("[0:4]"));
+}
+
+}  // namespace
+}  // namespace ridge
