@@ -4,8 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel/gemm.h"
+#include "backends/kernel/schedule.h"
+#include "backends/kernel/schedules/geometry.h"
 #include "cost_model/gemm_model.h"
 #include "cost_model/roofline.h"
+#include "fusion/instruction_traits.h"
 #include "hlo/analysis/cost_counts.h"
 #include "hlo/base/status_macros.h"
 
@@ -40,6 +43,19 @@ Price PriceOpaque(const Group& group, const DeviceDescription& device,
   return p;
 }
 
+// Several instructions in a kernel that no schedule is made for: reductions
+// across the space inside of a thread each.
+bool IsNeedlesslyPlain(const Group& group, const Kernel& kernel,
+                       const DeviceLimits& limits) {
+  if (!limits.is_gpu || FoldedMask(kernel) == 0) return false;
+  if (std::count_if(group.members.begin(), group.members.end(),
+                    [](const Instruction* i) { return !RidesAlong(*i); }) < 2) {
+    return false;
+  }
+  absl::StatusOr<ScheduleChoice> choice = ChooseSchedule(kernel, limits);
+  return !choice.ok() || choice->name == "loop";
+}
+
 std::string Key(const Group& group) {
   std::string key =
       absl::StrCat(static_cast<int>(group.pattern), ":", group.schedule.name);
@@ -67,6 +83,11 @@ absl::StatusOr<Price> PriceGroup(const Group& group,
     return PriceOpaque(group, device, options);
   }
   RIDGE_ASSIGN_OR_RETURN(Kernel kernel, BuildKernel(group));
+  if (options.refuse_plain &&
+      IsNeedlesslyPlain(group, kernel, LimitsOf(device))) {
+    return absl::UnimplementedError(
+        absl::StrCat(group.name, ": no schedule serves it as a whole"));
+  }
   RIDGE_ASSIGN_OR_RETURN(ridge::Price price,
                          PriceKernel(kernel, group.schedule, device, options));
   price.flops = 0;
@@ -78,7 +99,9 @@ absl::StatusOr<GroupPrice> CostModelPricer::Price(const Group& group) {
   std::string key = Key(group);
   auto it = known_.find(key);
   if (it != known_.end()) return it->second;
-  absl::StatusOr<ridge::Price> price = PriceGroup(group, device_, options_);
+  PriceOptions options = options_;
+  options.refuse_plain = true;
+  absl::StatusOr<ridge::Price> price = PriceGroup(group, device_, options);
   absl::StatusOr<GroupPrice> result;
   if (!price.ok()) {
     result = price.status();

@@ -47,6 +47,9 @@ struct Price {
 struct PriceOptions {
   uint32_t disabled_terms = 0;  // bit per Term
   bool cold_cache = true;
+  // Unimplemented for what would run as a plain kernel though its parts need
+  // not: for planners, which then leave the parts apart.
+  bool refuse_plain = false;
 };
 
 absl::StatusOr<Price> PriceKernel(const Kernel& kernel,
