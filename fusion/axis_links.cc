@@ -28,6 +28,7 @@ namespace {
 
 void Link(int64_t from, int64_t to, const Shape& operand, const Shape& user,
           EdgeLinks* e) {
+  if (from >= operand.rank() || to >= user.rank()) return;
   if (operand.dim(from) != user.dim(to) || operand.dim(from) == 1) return;
   DimLink link;
   link.operand.push_back(from);
@@ -216,8 +217,9 @@ EdgeLinks LinksOf(const Instruction& i, int64_t k) {
       return e;
     }
     case Opcode::kReduceWindow: {
-      e.disturbs = true;
       e.carries = false;
+      if (k >= i.operand_count() / 2) return e;  // an initial value
+      e.disturbs = true;
       const Window* window = i.window();
       for (int64_t d = 0; window != nullptr && d < user.rank(); ++d) {
         if (d < static_cast<int64_t>(window->size()) &&

@@ -45,10 +45,12 @@ std::string Describe(const Change& c, const ComputationPlan& plan) {
 absl::Status CheckChanged(const ComputationPlan& before,
                           const ComputationPlan& after,
                           const FusionLimits& limits) {
-  absl::flat_hash_set<std::vector<const Instruction*>> known;
-  for (const Group& g : before.groups) known.insert(g.members);
+  using Work = std::pair<std::vector<const Instruction*>,
+                         std::vector<const Instruction*>>;
+  absl::flat_hash_set<Work> known;
+  for (const Group& g : before.groups) known.insert({g.members, g.roots});
   for (const Group& g : after.groups) {
-    if (known.contains(g.members)) continue;
+    if (known.contains({g.members, g.roots})) continue;
     GroupAnalysis a = AnalyzeGroup(g.members, g.roots, limits);
     if (a.decision.allowed()) continue;
     return absl::InvalidArgumentError(absl::StrCat(

@@ -87,7 +87,7 @@ class RowReduce : public Schedule {
   absl::string_view name() const override { return "row_reduce"; }
 
   absl::Status CanSchedule(const Kernel& kernel,
-                           const DeviceLimits&) const override {
+                           const DeviceLimits& device) const override {
     const uint64_t column = ColumnBit(kernel), space = SpaceMask(kernel);
     if (FoldedMask(kernel) == 0) {
       return CannotSchedule(name(), "nothing is reduced across the space");
@@ -106,6 +106,12 @@ class RowReduce : public Schedule {
     }
     if (PointCount(kernel, space) == 0) {
       return CannotSchedule(name(), "no elements");
+    }
+    if (kernel.pattern == GroupPattern::kColumnReduce && device.is_gpu &&
+        !RowGeometryOf(kernel, {}, device).cached) {
+      return CannotSchedule(name(),
+                            "a few long rows, which columns' shares "
+                            "spread over the device");
     }
     return absl::OkStatus();
   }
