@@ -93,7 +93,11 @@ absl::Status CheckPlan(const Module& module, const Plan& plan, bool evaluate) {
   absl::StatusOr<std::unique_ptr<Module>> read = ParseModule(Print(*fused));
   RIDGE_RETURN_IF_ERROR(Annotate(read.status(), "fused, printed"));
   if (!evaluate) return absl::OkStatus();
-  RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> arguments, MakeInputs(module));
+  absl::StatusOr<std::vector<Literal>> inputs = MakeInputs(module);
+  // Nor can a parameter of dynamic size be given values.
+  if (absl::IsUnimplemented(inputs.status())) return absl::OkStatus();
+  RIDGE_RETURN_IF_ERROR(inputs.status());
+  const std::vector<Literal>& arguments = *inputs;
   EvalOptions options;
   options.max_steps = 10000;
   absl::StatusOr<Literal> expected = Evaluate(module, arguments, options);
