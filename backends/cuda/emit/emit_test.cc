@@ -89,6 +89,11 @@ const Case kCases[] = {
   q = f32[33000] multiply(x, x)
   z = f32[] constant(0)
   ROOT s = f32[] reduce(q, z), dimensions={0}, to_apply=add)"},
+    {"one_long_row", GroupPattern::kColumnReduce, "column_reduce", R"(
+  x = f32[100000000] parameter(0)
+  q = f32[100000000] multiply(x, x)
+  z = f32[] constant(0)
+  ROOT s = f32[] reduce(q, z), dimensions={0}, to_apply=add)"},
     {"norm_backward", GroupPattern::kRowColumn, "row_column", R"(
   x = bf16[8192,4096] parameter(0)
   g = bf16[8192,4096] parameter(1)
