@@ -4,61 +4,16 @@
 #include <cmath>
 #include <optional>
 
+#include "backends/kernel/schedules/geometry.h"
+
 namespace ridge {
 namespace {
 
 constexpr int kSectorBytes = 32;  // what device memory moves at least
+// The fast form of a quotient of bf16, which rounds right.
+constexpr double kBf16DivideOps = 3;
 constexpr int kThreads = 256;
 constexpr int kElementsPerThread = 8;
-
-// Instructions of one operation on each unit, as CUDA's libraries expand it
-// (counted in their machine code, rounded).
-struct OpCost {
-  double fma = 1;
-  double special = 0;
-};
-
-OpCost CostOf(const Node& n) {
-  switch (n.opcode) {
-    case Opcode::kExp:
-      return {6, 1};
-    case Opcode::kLog:
-      return {14, 1};
-    case Opcode::kLog1p:
-    case Opcode::kExpm1:
-      return {20, 1};
-    case Opcode::kTanh:
-    case Opcode::kLogistic:
-      return {14, 2};
-    case Opcode::kErf:
-      return {18, 1};
-    case Opcode::kDivide:
-      return {n.type == ElementType::kBF16 ? 3.0 : 9.0, 1};
-    case Opcode::kSqrt:
-      return {6, 1};
-    case Opcode::kRsqrt:
-      return {3, 1};
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return {22, 0};
-    case Opcode::kPower:
-      return {60, 3};
-    case Opcode::kTan:
-    case Opcode::kAtan2:
-    case Opcode::kSinh:
-    case Opcode::kCosh:
-    case Opcode::kAsin:
-    case Opcode::kAcos:
-    case Opcode::kAsinh:
-    case Opcode::kAcosh:
-    case Opcode::kAtanh:
-    case Opcode::kCbrt:
-    case Opcode::kRemainder:
-      return {40, 2};
-    default:
-      return {1, 0};
-  }
-}
 
 }  // namespace
 
@@ -107,7 +62,10 @@ Resources EstimateResources(const Kernel& k, const ScheduleChoice& choice,
         r.integer_ops += points * 2;
         break;
       case NodeKind::kOp: {
-        OpCost cost = CostOf(n);
+        OpCost cost = CostOf(n.opcode);
+        if (n.opcode == Opcode::kDivide && n.type == ElementType::kBF16) {
+          cost.fma = kBf16DivideOps;
+        }
         if (n.type == ElementType::kF64) {
           r.double_ops += points * (cost.fma + 4 * cost.special);
         } else {

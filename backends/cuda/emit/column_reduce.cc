@@ -20,7 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "backends/cuda/emit/column_folds.h"
+#include "backends/cuda/emit/folds.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -31,7 +31,7 @@ enum : int64_t { kColumn = 0, kStep = 1, kLaneVar = 2 };
 class ColumnEmitter {
  public:
   ColumnEmitter(const Kernel& kernel, const ColumnGeometry& g,
-                const std::vector<ColumnFold>& folds)
+                const std::vector<Fold>& folds)
       : kernel_(kernel), g_(g), folds_(folds) {}
 
   absl::StatusOr<std::string> First() {
@@ -72,8 +72,7 @@ class ColumnEmitter {
     w.Close();
     w.Close();
     if (!g_.along_columns) {
-      for (const ColumnFold& f : folds_)
-        RIDGE_RETURN_IF_ERROR(FoldLanes(&w, f));
+      for (const Fold& f : folds_) RIDGE_RETURN_IF_ERROR(FoldLanes(&w, f));
     }
     RIDGE_RETURN_IF_ERROR(AcrossThreads(&w));
     w.Open(absl::StrCat("if (ty == 0 && c < ", column_vectors,
@@ -92,8 +91,8 @@ class ColumnEmitter {
     }
     for (size_t f = 0; f < folds_.size(); ++f) {
       for (size_t p = 0; p < folds_[f].values.size(); ++p) {
-        w.Line(
-            absl::StrCat("p", f, "_", p, "[", at, "] = ", Acc(f, p), "[j];"));
+        w.Line(absl::StrCat("p", f, "_", p, "[", at, "] = ", folds_[f].names[p],
+                            "[j];"));
       }
     }
     if (ragged) w.Close();
@@ -102,37 +101,27 @@ class ColumnEmitter {
     return absl::StrCat(
         "\nextern \"C\" __global__ void __launch_bounds__(", g_.tile * g_.lanes,
         ") ", kernel_.name, "_partial(", w.ParameterText("__restrict__"),
-        ScratchParameters(kernel_, folds_, ""), ") {\n", w.TakeText(), "}\n");
+        ScratchParameters(folds_, ""), ") {\n", w.TakeText(), "}\n");
   }
 
  private:
-  std::string Acc(size_t f, size_t p) const {
-    return absl::StrCat("acc", f, "_", p);
-  }
-  std::vector<std::string> Accs(size_t f, absl::string_view suffix) const {
-    return FoldNames(folds_[f], f, suffix);
-  }
-  std::string Type(const ColumnFold& f, size_t p) const {
-    return FoldType(kernel_, f, p);
-  }
-
   void Declare(BodyWriter* w) {
     for (size_t f = 0; f < folds_.size(); ++f) {
       if (!folds_[f].simple) (void)w->Emit(folds_[f].inits);
       for (size_t p = 0; p < folds_[f].values.size(); ++p) {
-        w->Line(absl::StrCat(Type(folds_[f], p), " ", Acc(f, p), "[", g_.vector,
-                             "];"));
+        w->Line(absl::StrCat(folds_[f].types[p], " ", folds_[f].names[p], "[",
+                             g_.vector, "];"));
         w->Line("#pragma unroll");
         w->Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ",
-                             Acc(f, p), "[j] = ", FoldStart(*w, folds_[f], p),
-                             ";"));
+                             folds_[f].names[p],
+                             "[j] = ", FoldStart(*w, folds_[f], p), ";"));
       }
     }
   }
 
   absl::Status Elements(BodyWriter* w) {
     std::vector<NodeId> roots;
-    for (const ColumnFold& f : folds_) {
+    for (const Fold& f : folds_) {
       roots.insert(roots.end(), f.values.begin(), f.values.end());
     }
     auto stop = [&](NodeId n) {
@@ -190,7 +179,7 @@ class ColumnEmitter {
       for (NodeId v : folds_[f].values) values.push_back(w->Name(v));
       RIDGE_ASSIGN_OR_RETURN(
           std::string line,
-          w->CombineStatement(folds_[f].nodes, Accs(f, "[j]"), values));
+          w->CombineStatement(folds_[f].nodes, Each(folds_[f], "[j]"), values));
       w->Line(line);
     }
     if (ragged) w->Close();
@@ -199,13 +188,14 @@ class ColumnEmitter {
   }
 
   // acc[0] takes the other lanes' results.
-  absl::Status FoldLanes(BodyWriter* w, const ColumnFold& fold) {
+  absl::Status FoldLanes(BodyWriter* w, const Fold& fold) {
     size_t f = &fold - folds_.data();
     w->Line("#pragma unroll");
     w->Open(absl::StrCat("for (int j = 1; j < ", g_.vector, "; ++j) {"));
     RIDGE_ASSIGN_OR_RETURN(
         std::string line,
-        w->CombineStatement(fold.nodes, Accs(f, "[0]"), Accs(f, "[j]")));
+        w->CombineStatement(fold.nodes, Each(folds_[f], "[0]"),
+                            Each(folds_[f], "[j]")));
     w->Line(line);
     w->Close();
     return absl::OkStatus();
@@ -218,7 +208,7 @@ class ColumnEmitter {
     int64_t width = g_.along_columns ? g_.vector : 1;
     for (size_t f = 0; f < folds_.size(); ++f) {
       for (size_t p = 0; p < folds_[f].values.size(); ++p) {
-        w->Line(absl::StrCat("__shared__ ", Type(folds_[f], p), " w", f, "_", p,
+        w->Line(absl::StrCat("__shared__ ", folds_[f].types[p], " w", f, "_", p,
                              "[", g_.lanes, "][", width, "][", g_.tile, "];"));
       }
     }
@@ -226,8 +216,8 @@ class ColumnEmitter {
     w->Open(absl::StrCat("for (int j = 0; j < ", width, "; ++j) {"));
     for (size_t f = 0; f < folds_.size(); ++f) {
       for (size_t p = 0; p < folds_[f].values.size(); ++p) {
-        w->Line(
-            absl::StrCat("w", f, "_", p, "[ty][j][tx] = ", Acc(f, p), "[j];"));
+        w->Line(absl::StrCat("w", f, "_", p,
+                             "[ty][j][tx] = ", folds_[f].names[p], "[j];"));
       }
     }
     w->Close();
@@ -244,11 +234,11 @@ class ColumnEmitter {
       }
       RIDGE_ASSIGN_OR_RETURN(
           std::string line,
-          w->CombineStatement(folds_[f].nodes, Accs(f, "[j]"), others));
+          w->CombineStatement(folds_[f].nodes, Each(folds_[f], "[j]"), others));
       w->Line(line);
       for (size_t p = 0; p < folds_[f].values.size(); ++p) {
-        w->Line(
-            absl::StrCat("w", f, "_", p, "[ty][j][tx] = ", Acc(f, p), "[j];"));
+        w->Line(absl::StrCat("w", f, "_", p,
+                             "[ty][j][tx] = ", folds_[f].names[p], "[j];"));
       }
     }
     w->Close();
@@ -259,7 +249,7 @@ class ColumnEmitter {
 
   const Kernel& kernel_;
   const ColumnGeometry& g_;
-  const std::vector<ColumnFold>& folds_;
+  const std::vector<Fold>& folds_;
 };
 
 }  // namespace
@@ -269,18 +259,13 @@ absl::StatusOr<EmittedKernel> EmitColumnReduce(const Kernel& kernel,
                                                const DeviceLimits& device) {
   RIDGE_RETURN_IF_ERROR(ColumnReduceSchedule()->CanSchedule(kernel, device));
   const ColumnGeometry g = ColumnGeometryOf(kernel, choice, device);
-  RIDGE_ASSIGN_OR_RETURN(std::vector<ColumnFold> folds,
+  RIDGE_ASSIGN_OR_RETURN(std::vector<Fold> folds,
                          ColumnFolds(kernel, g.reduced));
   EmittedKernel emitted;
-  emitted.choice.name = "column_reduce";
-  emitted.choice.parameters = {{"vector", g.vector},
-                               {"tile", g.tile},
-                               {"threads", g.tile * g.lanes},
-                               {"shares", g.shares}};
+  emitted.choice = ChoiceOf(g);
   RIDGE_ASSIGN_OR_RETURN(std::string first,
                          ColumnEmitter(kernel, g, folds).First());
-  const FinishGeometry finish = {g.kept, g.columns, g.shares,
-                                 FinishThreads(g.columns, g.shares)};
+  const FinishGeometry finish = {g.kept, g.columns, g.shares};
   RIDGE_ASSIGN_OR_RETURN(std::string second,
                          EmitFinish(kernel, finish, folds, kernel.stores));
   emitted.scratch_bytes = ScratchBytes(kernel, folds, g.shares, g.columns);
@@ -292,7 +277,6 @@ absl::StatusOr<EmittedKernel> EmitColumnReduce(const Kernel& kernel,
   partial.grid = g.tiles * g.shares;
   partial.block = static_cast<int>(g.tile * g.lanes);
   emitted.launches = {partial, FinishLaunch(kernel, finish)};
-  SetArguments(kernel, &emitted);
   return emitted;
 }
 

@@ -157,18 +157,15 @@ absl::StatusOr<std::string> WholeFile(const BodyWriter& w,
   return absl::StrCat(FilePrelude(), helpers, functions);
 }
 
-std::vector<int32_t> AllBuffers(const Kernel& kernel) {
-  std::vector<int32_t> all(kernel.buffers.size());
-  for (size_t b = 0; b < all.size(); ++b) all[b] = static_cast<int32_t>(b);
-  return all;
-}
-
-void SetArguments(const Kernel& kernel, EmittedKernel* emitted) {
-  std::vector<int32_t> arguments = AllBuffers(kernel);
-  for (size_t s = 0; s < emitted->scratch_bytes.size(); ++s) {
-    arguments.push_back(-1 - static_cast<int32_t>(s));
+void BindOver(BodyWriter* w, uint64_t mask, IndexId linear) {
+  const Kernel& kernel = w->kernel();
+  int64_t stride = 1;
+  for (int64_t v = static_cast<int64_t>(kernel.vars.size()) - 1; v >= 0; --v) {
+    if (((mask >> v) & 1) == 0) continue;
+    const int64_t extent = kernel.vars[v].extent;
+    w->Bind(v, w->pool().Mod(w->pool().FloorDiv(linear, stride), extent));
+    stride *= extent;
   }
-  for (Launch& launch : emitted->launches) launch.arguments = arguments;
 }
 
 }  // namespace ridge::cuda

@@ -44,12 +44,10 @@ std::string IdentityText(Opcode opcode, ElementType type);
 absl::StatusOr<std::string> WholeFile(const BodyWriter& w,
                                       absl::string_view functions);
 
-// Arguments: all buffers of the kernel in order.
-std::vector<int32_t> AllBuffers(const Kernel& kernel);
-// Gives every launch these and then all scratch arrays.
-void SetArguments(const Kernel& kernel, EmittedKernel* emitted);
+// Binds the variables in `mask` to the digits of `linear`, the last fastest.
+void BindOver(BodyWriter* w, uint64_t mask, IndexId linear);
 
-// ---- The emitters ----
+// ---- The emitters: everything but the launches' arguments ----
 
 // Each point of a set of variables on its own; serves every kernel.
 absl::StatusOr<EmittedKernel> EmitPointwise(const Kernel& kernel,

@@ -44,26 +44,29 @@ absl::StatusOr<EmittedKernel> EmitKernel(const Kernel& kernel,
       return absl::UnimplementedError(
           absl::StrCat("no emitter for schedule ", schedule));
     }
-    return row->emit(kernel, with, device);
+    RIDGE_ASSIGN_OR_RETURN(EmittedKernel emitted,
+                           row->emit(kernel, with, device));
+    for (Launch& launch : emitted.launches) {
+      for (size_t b = 0; b < kernel.buffers.size(); ++b) {
+        launch.arguments.push_back(static_cast<int32_t>(b));
+      }
+      for (size_t s = 0; s < emitted.scratch_bytes.size(); ++s) {
+        launch.arguments.push_back(-1 - static_cast<int32_t>(s));
+      }
+    }
+    return emitted;
   };
-  if (!choice.name.empty()) {
-    absl::StatusOr<EmittedKernel> emitted = attempt(choice.name, choice);
-    if (emitted.ok() || !absl::IsUnimplemented(emitted.status())) {
-      return emitted;
-    }
-  }
+  absl::StatusOr<EmittedKernel> emitted = absl::UnimplementedError("no choice");
+  if (!choice.name.empty()) emitted = attempt(choice.name, choice);
+  // The loop form is the last, and serves everything.
   for (const Schedule* s : AllSchedules()) {
-    if (s->name() == "loop" || !s->CanSchedule(kernel, device).ok()) continue;
-    absl::StatusOr<EmittedKernel> emitted =
-        attempt(s->name(), ScheduleChoice());
-    if (emitted.ok() || !absl::IsUnimplemented(emitted.status())) {
-      return emitted;
+    if (!absl::IsUnimplemented(emitted.status())) break;
+    emitted = attempt(s->name(), ScheduleChoice());
+    // Fast where no reduction goes across the space.
+    if (emitted.ok() && s->name() == "loop") {
+      emitted->plain = FoldedMask(kernel) != 0;
     }
   }
-  RIDGE_ASSIGN_OR_RETURN(EmittedKernel emitted,
-                         EmitPointwise(kernel, ScheduleChoice(), device));
-  // Fast where no reduction goes across the space.
-  emitted.plain = FoldedMask(kernel) != 0;
   return emitted;
 }
 

@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cuda/emit/column_folds.h"
 #include "backends/cuda/emit/common.h"
 #include "backends/kernel/schedules/loop.h"
 #include "hlo/base/status_macros.h"
@@ -182,8 +181,7 @@ absl::StatusOr<EmittedKernel> EmitPointwise(const Kernel& kernel,
   for (const auto& [mask, stores] : sets) {
     const LoopGeometry g = LoopGeometryOf(kernel, mask, choice, device);
     if (g.points == 0) continue;
-    emitted.choice.parameters = {
-        {"threads", g.threads}, {"vector", g.vector}, {"unroll", g.unroll}};
+    emitted.choice = ChoiceOf("loop", g);
 
     std::string name =
         number == 0 ? kernel.name : absl::StrCat(kernel.name, "_", number);
@@ -213,7 +211,6 @@ absl::StatusOr<EmittedKernel> EmitPointwise(const Kernel& kernel,
     launch.function = name;
     launch.grid = g.full_blocks + g.tail_blocks;
     launch.block = static_cast<int>(g.threads);
-    launch.arguments = AllBuffers(kernel);
     emitted.launches.push_back(std::move(launch));
   }
   emitted.source = absl::StrCat(FilePrelude(), helpers, functions);

@@ -6,7 +6,7 @@
 #include "backends/kernel/schedules/row_column.h"
 
 #include "absl/strings/str_cat.h"
-#include "backends/cuda/emit/column_folds.h"
+#include "backends/cuda/emit/folds.h"
 #include "backends/cuda/emit/row_passes.h"
 #include "hlo/base/status_macros.h"
 
@@ -17,30 +17,16 @@ absl::StatusOr<EmittedKernel> EmitRowColumn(const Kernel& kernel,
                                             const DeviceLimits& device) {
   RIDGE_RETURN_IF_ERROR(RowColumnSchedule()->CanSchedule(kernel, device));
   const RowColumnGeometry g = RowColumnGeometryOf(kernel, choice, device);
-  const uint64_t column = uint64_t{1} << (kernel.space_vars - 1);
+  const uint64_t column = MinorBit(kernel);
   const uint64_t rows = SpaceMask(kernel) & ~column;
-  RIDGE_ASSIGN_OR_RETURN(std::vector<ColumnFold> folds,
-                         ColumnFolds(kernel, rows));
-  // Values that hang on a column sum are the second kernel's.
-  std::vector<bool> after(kernel.nodes.size());
-  for (size_t n = 0; n < kernel.nodes.size(); ++n) {
-    const Node& node = kernel.nodes[n];
-    after[n] = node.kind == NodeKind::kReduce && node.reduced == rows;
-    for (NodeId o : node.operands) after[n] = after[n] || after[o];
-  }
-  std::vector<Store> here;
-  std::vector<Store> finishing;
-  for (const Store& s : kernel.stores) {
-    (after[s.value] ? finishing : here).push_back(s);
-  }
-
+  RIDGE_ASSIGN_OR_RETURN(std::vector<Fold> folds, ColumnFolds(kernel, rows));
   RowGeometry r;
   r.rows = g.rows;
   r.columns = g.columns;
   r.vector = g.vector;
   r.row_threads = g.threads;
   r.chunks = g.chunks;
-  RowPasses passes(kernel, r, folds, here);
+  RowPasses passes(kernel, r, folds);
   BodyWriter& w = passes.writer();
   const std::string& index = w.index_type();
   w.Line("const int lane = threadIdx.x;");
@@ -72,16 +58,14 @@ absl::StatusOr<EmittedKernel> EmitRowColumn(const Kernel& kernel,
   std::string first = absl::StrCat(
       "\nextern \"C\" __global__ void __launch_bounds__(", g.threads, ") ",
       kernel.name, "_rows(", w.ParameterText("__restrict__"),
-      ScratchParameters(kernel, folds, ""), ") {\n", w.TakeText(), "}\n");
+      ScratchParameters(folds, ""), ") {\n", w.TakeText(), "}\n");
 
-  const FinishGeometry finish = {column, g.columns, g.blocks,
-                                 FinishThreads(g.columns, g.blocks)};
-  RIDGE_ASSIGN_OR_RETURN(std::string second,
-                         EmitFinish(kernel, finish, folds, finishing));
+  const FinishGeometry finish = {column, g.columns, g.blocks};
+  RIDGE_ASSIGN_OR_RETURN(
+      std::string second,
+      EmitFinish(kernel, finish, folds, passes.after_columns()));
   EmittedKernel emitted;
-  emitted.choice.name = "row_column";
-  emitted.choice.parameters = {
-      {"vector", g.vector}, {"threads", g.threads}, {"blocks", g.blocks}};
+  emitted.choice = ChoiceOf(g);
   emitted.source = absl::StrCat(FilePrelude(), helpers, first, second);
   emitted.scratch_bytes = ScratchBytes(kernel, folds, g.blocks, g.columns);
   Launch walk;
@@ -89,7 +73,6 @@ absl::StatusOr<EmittedKernel> EmitRowColumn(const Kernel& kernel,
   walk.grid = g.blocks;
   walk.block = static_cast<int>(g.threads);
   emitted.launches = {walk, FinishLaunch(kernel, finish)};
-  SetArguments(kernel, &emitted);
   return emitted;
 }
 

@@ -7,15 +7,6 @@
 
 namespace ridge::cuda {
 
-std::vector<std::string> RowPasses::Each(const Fold& fold,
-                                         absl::string_view suffix) {
-  std::vector<std::string> names;
-  for (const std::string& n : fold.names) {
-    names.push_back(absl::StrCat(n, suffix));
-  }
-  return names;
-}
-
 absl::Status RowPasses::Combine(int pass, const std::vector<Fold>& folds) {
   if (folds.empty()) return absl::OkStatus();
   for (const Fold& fold : folds) {
@@ -38,49 +29,15 @@ absl::Status RowPasses::Combine(int pass, const std::vector<Fold>& folds) {
                               Each(fold, absl::StrCat("[", done, "]"))));
       w_.Line(rest);
     }
-    RIDGE_RETURN_IF_ERROR(Shuffle(fold, std::min<int64_t>(32, g_.row_threads)));
+    RIDGE_RETURN_IF_ERROR(
+        ShuffleFold(&w_, fold, std::min<int64_t>(32, g_.row_threads)));
   }
   int64_t warps = g_.row_threads / 32;
   if (warps > 1) RIDGE_RETURN_IF_ERROR(AcrossWarps(folds, warps));
   if (g_.cluster > 1) RIDGE_RETURN_IF_ERROR(AcrossBlocks(pass, folds));
   for (const Fold& fold : folds) {
-    for (size_t p = 0; p < fold.names.size(); ++p) {
-      if (fold.nodes[p] < 0) continue;
-      std::string value = absl::StrCat(fold.names[p], "[0]");
-      const Node& node = kernel_.nodes[fold.nodes[p]];
-      if (fold.simple) {
-        // The fold began at its neutral element: the initial value counts
-        // once.
-        RIDGE_ASSIGN_OR_RETURN(
-            value, CombineText(*kernel_.functions[node.function].simple,
-                               node.type, w_.Name(fold.inits[p]), value));
-      }
-      w_.Line(absl::StrCat(
-          "const ", CarryType(node.type), " n", fold.nodes[p], " = ", value,
-          ";  // ",
-          node.origin == nullptr ? "row" : std::string(node.origin->name())));
-      w_.Define(fold.nodes[p], absl::StrCat("n", fold.nodes[p]));
-    }
+    RIDGE_RETURN_IF_ERROR(DefineResults(&w_, fold));
   }
-  return absl::OkStatus();
-}
-
-absl::Status RowPasses::Shuffle(const Fold& fold, int64_t width) {
-  if (width <= 1) return absl::OkStatus();
-  w_.Line("#pragma unroll");
-  w_.Open(absl::StrCat("for (int m = ", width / 2, "; m > 0; m /= 2) {"));
-  std::vector<std::string> others;
-  for (size_t p = 0; p < fold.names.size(); ++p) {
-    std::string other = absl::StrCat("other", p);
-    w_.Line(absl::StrCat("const ", fold.types[p], " ", other, " = rdg_shuffle(",
-                         fold.names[p], "[0], m);"));
-    others.push_back(std::move(other));
-  }
-  RIDGE_ASSIGN_OR_RETURN(
-      std::string line,
-      w_.CombineStatement(fold.nodes, Each(fold, "[0]"), others));
-  w_.Line(line);
-  w_.Close();
   return absl::OkStatus();
 }
 
@@ -104,12 +61,11 @@ absl::Status RowPasses::AcrossWarps(const std::vector<Fold>& folds,
   w_.Close();
   w_.Line("__syncthreads();");
   for (const Fold& fold : folds) {
-    std::vector<std::string> others;
     for (const std::string& n : fold.names) {
       w_.Line(absl::StrCat(n, "[0] = w", n, "[threadIdx.x / ", g_.row_threads,
                            "][threadIdx.x % ", warps, "];"));
     }
-    RIDGE_RETURN_IF_ERROR(Shuffle(fold, warps));
+    RIDGE_RETURN_IF_ERROR(ShuffleFold(&w_, fold, warps));
   }
   return absl::OkStatus();
 }

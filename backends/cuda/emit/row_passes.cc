@@ -47,15 +47,16 @@ int64_t OpsOf(const Node& node) {
 }  // namespace
 
 RowPasses::RowPasses(const Kernel& kernel, const RowGeometry& geometry,
-                     std::vector<ColumnFold> columns, std::vector<Store> stores)
+                     std::vector<Fold> columns)
     : kernel_(kernel),
       g_(geometry),
       columns_(std::move(columns)),
-      stores_(std::move(stores)),
-      w_(kernel, Dialect::kCuda) {
-  column_var_ = kernel.space_vars - 1;
-  column_bit_ = uint64_t{1} << column_var_;
+      w_(kernel, Dialect::kCuda),
+      column_bit_(MinorBit(kernel)) {
   FindPasses();
+  for (const Store& s : kernel.stores) {
+    (pass_[s.value] < 0 ? after_columns_ : stores_).push_back(s);
+  }
   Bind();
   PickLoads();
   PickKept();
@@ -103,7 +104,7 @@ int RowPasses::StorePass(const Store& s) const {
   return pass;
 }
 
-int RowPasses::ColumnPass(const ColumnFold& f) const {
+int RowPasses::ColumnPass(const Fold& f) const {
   int pass = 0;
   for (NodeId v : f.values) pass = std::max(pass, pass_[v]);
   return pass;
@@ -117,13 +118,8 @@ void RowPasses::Bind() {
   IndexId j = w_.NewVar("j", g_.vector);
   IndexId column =
       pool.Add(pool.Mul(pool.Add(pool.Mul(q, g_.Width()), x), g_.vector), j);
-  w_.Bind(column_var_, column);
-  int64_t stride = 1;
-  for (int64_t v = column_var_ - 1; v >= 0; --v) {
-    int64_t extent = kernel_.vars[v].extent;
-    w_.Bind(v, pool.Mod(pool.FloorDiv(r, stride), extent));
-    stride *= extent;
-  }
+  w_.Bind(kernel_.space_vars - 1, column);
+  BindOver(&w_, SpaceMask(kernel_) & ~column_bit_, r);
 }
 
 bool RowPasses::InLoop(NodeId n) {
@@ -164,7 +160,7 @@ std::vector<NodeId> RowPasses::PassRoots(int pass) const {
     roots.insert(roots.end(), node.operands.begin(),
                  node.operands.begin() + node.operands.size() / 2);
   }
-  for (const ColumnFold& f : columns_) {
+  for (const Fold& f : columns_) {
     if (ColumnPass(f) != pass) continue;
     roots.insert(roots.end(), f.values.begin(), f.values.end());
   }
@@ -197,7 +193,7 @@ void RowPasses::PickKept() {
     held_registers +=
         g_.chunks * g_.vector * StorageBytes(kernel_.nodes[n].type) / 4;
   }
-  for (const ColumnFold& f : columns_) {
+  for (const Fold& f : columns_) {
     for (NodeId v : f.values) {
       held_registers +=
           g_.chunks * g_.vector *
@@ -298,12 +294,12 @@ void RowPasses::LoadHeld(bool ahead) {
 
 absl::Status RowPasses::DeclareColumns() {
   for (size_t f = 0; f < columns_.size(); ++f) {
-    const ColumnFold& fold = columns_[f];
+    const Fold& fold = columns_[f];
     if (!fold.simple) RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
     for (size_t p = 0; p < fold.values.size(); ++p) {
       const std::string name = absl::StrCat("c", f, "_", p);
-      w_.Line(absl::StrCat(FoldType(kernel_, fold, p), " ", name, "[",
-                           g_.chunks, "][", g_.vector, "];"));
+      w_.Line(absl::StrCat(fold.types[p], " ", name, "[", g_.chunks, "][",
+                           g_.vector, "];"));
       OpenChunks();
       w_.Line("#pragma unroll");
       w_.Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ", name,
@@ -389,41 +385,21 @@ absl::Status RowPasses::EmitShared(absl::Span<const NodeId> roots) {
   return w_.Emit(shared);
 }
 
-std::vector<RowPasses::Fold> RowPasses::FoldsOf(int pass) {
+std::vector<Fold> RowPasses::FoldsOf(int pass) {
   std::vector<Fold> folds;
   std::set<NodeId> taken;
   for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
     if (!IsRowFold(n) || pass_[n] != pass + 1 || taken.count(n)) continue;
-    const Node& node = kernel_.nodes[n];
-    Fold fold;
-    fold.any = n;
-    fold.nodes = w_.FoldOf(n);
-    for (NodeId m : fold.nodes) {
-      if (m >= 0) taken.insert(m);
-    }
-    size_t parts = node.operands.size() / 2;
+    Fold fold = FoldAt(w_, n);
+    taken.insert(fold.nodes.begin(), fold.nodes.end());
+    const size_t parts = fold.values.size();
     for (size_t p = 0; p < parts; ++p) {
-      fold.values.push_back(node.operands[p]);
-      fold.inits.push_back(node.operands[parts + p]);
       fold.names.push_back(parts == 1 ? absl::StrCat("acc", n)
                                       : absl::StrCat("acc", n, "_", p));
-      fold.types.emplace_back(CarryType(kernel_.nodes[node.operands[p]].type));
     }
-    fold.simple =
-        parts == 1 && kernel_.functions[node.function].simple.has_value() &&
-        !IdentityText(*kernel_.functions[node.function].simple, node.type)
-             .empty();
     folds.push_back(std::move(fold));
   }
   return folds;
-}
-
-std::string RowPasses::Start(const Fold& fold, size_t part) {
-  const Node& node = kernel_.nodes[fold.any];
-  if (fold.simple) {
-    return IdentityText(*kernel_.functions[node.function].simple, node.type);
-  }
-  return w_.Name(fold.inits[part]);
 }
 
 absl::Status RowPasses::EmitPass(int pass) {
@@ -440,7 +416,8 @@ absl::Status RowPasses::EmitPass(int pass) {
                            "];"));
       w_.Line("#pragma unroll");
       w_.Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ",
-                           fold.names[p], "[j] = ", Start(fold, p), ";"));
+                           fold.names[p], "[j] = ", FoldStart(w_, fold, p),
+                           ";"));
     }
   }
   OpenChunks();
@@ -521,7 +498,7 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     w_.Line(line);
   }
   for (size_t f = 0; f < columns_.size(); ++f) {
-    const ColumnFold& fold = columns_[f];
+    const Fold& fold = columns_[f];
     if (ColumnPass(fold) != pass) continue;
     std::vector<std::string> acc;
     std::vector<std::string> values;

@@ -26,8 +26,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "backends/cuda/emit/column_folds.h"
 #include "backends/cuda/emit/common.h"
+#include "backends/cuda/emit/folds.h"
 #include "backends/kernel/schedules/row_reduce.h"
 
 namespace ridge::cuda {
@@ -35,10 +35,9 @@ namespace ridge::cuda {
 class RowPasses {
  public:
   // `columns`: folds over the rows, accumulated element by element in arrays
-  // that the caller declares with DeclareColumns. `stores`: those to be done
-  // here, none of which reads such a fold.
+  // that the caller declares with DeclareColumns.
   RowPasses(const Kernel& kernel, const RowGeometry& geometry,
-            std::vector<ColumnFold> columns, std::vector<Store> stores);
+            std::vector<Fold> columns);
 
   BodyWriter& writer() { return w_; }
 
@@ -56,20 +55,12 @@ class RowPasses {
   absl::Status EmitPasses();
   // Each thread's column sums to scratch memory, share blockIdx.x.
   void StoreColumns();
+  // The kernel's stores that hang on a fold over the rows: not done here.
+  const std::vector<Store>& after_columns() const { return after_columns_; }
   // Passes after which threads wait for each other.
   int Meetings() const { return meetings_; }
 
  private:
-  struct Fold {
-    std::vector<NodeId> nodes;  // one a result, -1 unused
-    std::vector<NodeId> values;
-    std::vector<NodeId> inits;
-    std::vector<std::string> names;  // accumulators
-    std::vector<std::string> types;
-    bool simple = false;
-    NodeId any = -1;
-  };
-
   bool IsRowFold(NodeId n) const;
   // A fold across the space, over the row or over the rows.
   bool IsFold(NodeId n) const;
@@ -79,7 +70,7 @@ class RowPasses {
   void PickLoads();
   void PickKept();
   int StorePass(const Store& s) const;
-  int ColumnPass(const ColumnFold& f) const;
+  int ColumnPass(const Fold& f) const;
   std::vector<NodeId> PassRoots(int pass) const;
   int64_t RecomputedOps(NodeId n);
 
@@ -90,7 +81,6 @@ class RowPasses {
   void CloseInside();
   absl::Status EmitShared(absl::Span<const NodeId> roots);
   std::vector<Fold> FoldsOf(int pass);
-  std::string Start(const Fold& fold, size_t part);
   absl::Status EmitPass(int pass);
   absl::Status EmitElements(int pass, absl::Span<const NodeId> roots,
                             const std::vector<Fold>& folds);
@@ -99,18 +89,15 @@ class RowPasses {
   // From one accumulator a lane and thread to the row's value everywhere
   // (row_combine.cc).
   absl::Status Combine(int pass, const std::vector<Fold>& folds);
-  absl::Status Shuffle(const Fold& fold, int64_t width);
   absl::Status AcrossWarps(const std::vector<Fold>& folds, int64_t warps);
   absl::Status AcrossBlocks(int pass, const std::vector<Fold>& folds);
-  static std::vector<std::string> Each(const Fold& fold,
-                                       absl::string_view suffix);
 
   const Kernel& kernel_;
   RowGeometry g_;
-  std::vector<ColumnFold> columns_;
-  std::vector<Store> stores_;
+  std::vector<Fold> columns_;
+  std::vector<Store> stores_;  // done here
+  std::vector<Store> after_columns_;
   BodyWriter w_;
-  int64_t column_var_;
   uint64_t column_bit_;
   std::vector<int> pass_;  // row folds on the longest path; -1: after a column
   int last_pass_ = 0;

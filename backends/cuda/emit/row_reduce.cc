@@ -9,33 +9,33 @@ namespace {
 
 constexpr char kClusterHelpers[] = R"cuda(
 RDG_FN unsigned rdg_cluster_rank() {
-unsigned r;
-asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
-return r;
+  unsigned r;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
 }
 RDG_FN void rdg_cluster_sync() {
-asm volatile("barrier.cluster.arrive.release.aligned;\n"
-             "barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned;\n"
+               "barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 // The word at `p` of this block's shared memory, in block `rank`'s.
 RDG_FN unsigned rdg_cluster_word(const unsigned* p, unsigned rank) {
-unsigned near = (unsigned)__cvta_generic_to_shared(p), far, v;
-asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-             : "=r"(far) : "r"(near), "r"(rank));
-asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(far));
-return v;
+  unsigned near = (unsigned)__cvta_generic_to_shared(p), far, v;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(far) : "r"(near), "r"(rank));
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(far));
+  return v;
 }
 template <typename T>
 RDG_FN T rdg_cluster_read(const T* p, unsigned rank) {
-static_assert(sizeof(T) % 4 == 0, "whole words");
-unsigned words[sizeof(T) / 4];
+  static_assert(sizeof(T) % 4 == 0, "whole words");
+  unsigned words[sizeof(T) / 4];
 #pragma unroll
-for (int i = 0; i < (int)(sizeof(T) / 4); ++i) {
-  words[i] = rdg_cluster_word((const unsigned*)p + i, rank);
-}
-T value;
-memcpy(&value, words, sizeof(T));
-return value;
+  for (int i = 0; i < (int)(sizeof(T) / 4); ++i) {
+    words[i] = rdg_cluster_word((const unsigned*)p + i, rank);
+  }
+  T value;
+  memcpy(&value, words, sizeof(T));
+  return value;
 }
 )cuda";
 
@@ -79,13 +79,8 @@ absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
   RIDGE_RETURN_IF_ERROR(RowReduceSchedule()->CanSchedule(kernel, device));
   const RowGeometry g = RowGeometryOf(kernel, choice, device);
   EmittedKernel emitted;
-  emitted.choice.name = "row_reduce";
-  emitted.choice.parameters = {{"vector", g.vector},
-                               {"threads", g.row_threads},
-                               {"rows", g.block_rows},
-                               {"cluster", g.cluster},
-                               {"cached", g.cached ? 1 : 0}};
-  RowPasses passes(kernel, g, {}, kernel.stores);
+  emitted.choice = ChoiceOf(g);
+  RowPasses passes(kernel, g, {});
   BodyWriter& w = passes.writer();
   EmitHead(g, &w);
   passes.DeclareHeld();
@@ -108,7 +103,6 @@ absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
   launch.grid = CeilDiv(g.rows, g.block_rows) * g.cluster;
   launch.block = static_cast<int>(g.BlockThreads());
   launch.cluster = static_cast<int>(g.cluster);
-  launch.arguments = AllBuffers(kernel);
   emitted.launches.push_back(std::move(launch));
   return emitted;
 }

@@ -39,9 +39,7 @@ class TransposeEmitter {
     b_extent_ = kernel.vars[g.b_var].extent;
     a_tiles_ = CeilDiv(a_extent_, g.tile);
     b_tiles_ = CeilDiv(b_extent_, g.tile);
-    for (int64_t v = 0; v < kernel.space_vars; ++v) {
-      if (v != g.a_var && v != g.b_var) batch_ *= kernel.vars[v].extent;
-    }
+    batch_ = PointCount(kernel, SpaceMask(kernel) & ~Sides());
   }
 
   int64_t Blocks() const { return batch_ * a_tiles_ * b_tiles_; }
@@ -69,6 +67,11 @@ class TransposeEmitter {
   }
 
  private:
+  // The two variables that a tile spans.
+  uint64_t Sides() const {
+    return (uint64_t{1} << g_.a_var) | (uint64_t{1} << g_.b_var);
+  }
+
   ElementType Storage(NodeId n) const {
     return kernel_.buffers[kernel_.nodes[n].buffer].shape.type();
   }
@@ -90,12 +93,7 @@ class TransposeEmitter {
     IndexId b = pool.Add(pool.Mul(tb, g_.tile), loading ? slow : along);
     w.Bind(g_.a_var, a);
     w.Bind(g_.b_var, b);
-    int64_t stride = 1;
-    for (int64_t v = kernel_.space_vars - 1; v >= 0; --v) {
-      if (v == g_.a_var || v == g_.b_var) continue;
-      w.Bind(v, pool.Mod(pool.FloorDiv(m, stride), kernel_.vars[v].extent));
-      stride *= kernel_.vars[v].extent;
-    }
+    BindOver(&w, SpaceMask(kernel_) & ~Sides(), m);
     int64_t per_row = g_.tile / n;
     int64_t rows_at_once = std::max<int64_t>(1, g_.threads / per_row);
     w.Line("#pragma unroll");
@@ -257,10 +255,7 @@ absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
   RIDGE_ASSIGN_OR_RETURN(TransposeGeometry g,
                          TransposeGeometryOf(kernel, choice, device));
   EmittedKernel emitted;
-  emitted.choice.name = "transpose";
-  emitted.choice.parameters = {{"tile", g.tile},
-                               {"vector", std::max(g.a_vector, g.b_vector)},
-                               {"threads", g.threads}};
+  emitted.choice = ChoiceOf(g);
   TransposeEmitter emitter(kernel, g);
   RIDGE_ASSIGN_OR_RETURN(std::string text, emitter.Run());
   BodyWriter probe(kernel, Dialect::kCuda);
@@ -269,7 +264,6 @@ absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
   launch.function = kernel.name;
   launch.grid = emitter.Blocks();
   launch.block = static_cast<int>(g.threads);
-  launch.arguments = AllBuffers(kernel);
   emitted.launches.push_back(std::move(launch));
   return emitted;
 }

@@ -7,6 +7,15 @@
 
 namespace ridge {
 
+int64_t FinishThreads(int64_t columns, int64_t shares) {
+  int64_t threads = 1;
+  while (threads < kFinishBlock && threads * 8 < shares &&
+         columns * threads * 2 <= 65536) {
+    threads *= 2;
+  }
+  return threads;
+}
+
 ColumnGeometry ColumnGeometryOf(const Kernel& kernel,
                                 const ScheduleChoice& choice,
                                 const DeviceLimits& device) {
@@ -44,11 +53,15 @@ ColumnGeometry ColumnGeometryOf(const Kernel& kernel,
       ParameterOr(choice, "shares",
                   std::clamp<int64_t>(
                       CeilDiv(wanted, std::max<int64_t>(1, g.tiles)), 1, most));
-  while (g.finish_threads < 256 && g.finish_threads * 8 < g.shares &&
-         g.columns * g.finish_threads * 2 <= 65536) {
-    g.finish_threads *= 2;
-  }
   return g;
+}
+
+ScheduleChoice ChoiceOf(const ColumnGeometry& g) {
+  return {"column_reduce",
+          {{"vector", g.vector},
+           {"tile", g.tile},
+           {"threads", g.tile * g.lanes},
+           {"shares", g.shares}}};
 }
 
 namespace {
@@ -110,15 +123,8 @@ class ColumnReduce : public Schedule {
 
   ScheduleChoice Default(const Kernel& kernel,
                          const DeviceLimits& device) const override {
-    ScheduleChoice choice;
-    choice.name = "column_reduce";
-    if (!device.is_gpu) return choice;
-    const ColumnGeometry g = ColumnGeometryOf(kernel, choice, device);
-    choice.parameters = {{"vector", g.vector},
-                         {"tile", g.tile},
-                         {"threads", g.tile * g.lanes},
-                         {"shares", g.shares}};
-    return choice;
+    if (!device.is_gpu) return {"column_reduce", {}};
+    return ChoiceOf(ColumnGeometryOf(kernel, {}, device));
   }
 
   absl::StatusOr<Resources> Use(const Kernel& kernel,

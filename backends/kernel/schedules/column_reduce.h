@@ -17,6 +17,11 @@
 
 namespace ridge {
 
+// The second kernel: threads of a block, and how many of them fold one column's
+// shares (more where there are few columns).
+inline constexpr int kFinishBlock = 256;
+int64_t FinishThreads(int64_t columns, int64_t shares);
+
 struct ColumnGeometry {
   uint64_t reduced = 0;       // the variables folded over
   uint64_t kept = 0;          // the rest of the space
@@ -28,11 +33,13 @@ struct ColumnGeometry {
   int64_t lanes = 8;  // of a block, for each column vector
   int64_t shares = 1;
   int64_t tiles = 1;
-  int64_t finish_threads = 1;  // threads a column of the second kernel
 };
 ColumnGeometry ColumnGeometryOf(const Kernel& kernel,
                                 const ScheduleChoice& choice,
                                 const DeviceLimits& device);
+
+// The choice that says it.
+ScheduleChoice ChoiceOf(const ColumnGeometry& g);
 
 const Schedule* ColumnReduceSchedule();
 

@@ -53,6 +53,18 @@ std::vector<int64_t> FirstOf(int64_t first, std::vector<int64_t> values) {
   return values;
 }
 
+std::vector<int64_t> VectorsDividing(const Kernel& kernel, int64_t columns) {
+  std::vector<int64_t> vectors;
+  for (int64_t v : VectorValues(kernel)) {
+    if (columns % v == 0) vectors.push_back(v);
+  }
+  return vectors;
+}
+
+uint64_t MinorBit(const Kernel& kernel) {
+  return uint64_t{1} << (kernel.space_vars - 1);
+}
+
 uint64_t FoldedMask(const Kernel& kernel) {
   uint64_t mask = 0;
   for (const Node& n : kernel.nodes) mask |= n.reduced;

@@ -40,6 +40,11 @@ absl::Status CannotSchedule(absl::string_view schedule, const Args&... rule) {
   return absl::UnimplementedError(absl::StrCat(schedule, ": ", rule...));
 }
 
+// The power-of-two vectors of that axis that divide a row of `columns`.
+std::vector<int64_t> VectorsDividing(const Kernel& kernel, int64_t columns);
+
+// The last, contiguous variable of the space, as a mask.
+uint64_t MinorBit(const Kernel& kernel);
 // The variables that reductions fold over, of the space.
 uint64_t FoldedMask(const Kernel& kernel);
 // Number of different folds across the space (results of one fold count once).
@@ -50,6 +55,14 @@ int PhaseCount(const Kernel& kernel);
 int64_t NodeBytes(const Node& node);
 
 // ---- Work ----
+
+// Instructions of one operation on each unit, as CUDA's libraries expand it in
+// f32 (counted in their machine code, rounded).
+struct OpCost {
+  double fma = 1;
+  double special = 0;
+};
+OpCost CostOf(Opcode opcode);
 
 // Adds the scalar operations of the kernel to *resources; `evaluations` says
 // how often a node is computed over the launch (for a kReduce: how many

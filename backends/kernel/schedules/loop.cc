@@ -33,6 +33,11 @@ LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
   return g;
 }
 
+ScheduleChoice ChoiceOf(absl::string_view schedule, const LoopGeometry& g) {
+  return {std::string(schedule),
+          {{"vector", g.vector}, {"threads", g.threads}, {"unroll", g.unroll}}};
+}
+
 namespace {
 
 class Loop : public Schedule {
@@ -64,13 +69,9 @@ class Loop : public Schedule {
 
   ScheduleChoice Default(const Kernel& kernel,
                          const DeviceLimits& device) const override {
-    ScheduleChoice choice;
-    choice.name = "loop";
-    if (!device.is_gpu) return choice;
-    LoopGeometry g = LoopGeometryOf(kernel, Largest(kernel), choice, device);
-    choice.parameters = {
-        {"vector", g.vector}, {"threads", g.threads}, {"unroll", g.unroll}};
-    return choice;
+    if (!device.is_gpu) return {"loop", {}};
+    return ChoiceOf("loop",
+                    LoopGeometryOf(kernel, Largest(kernel), {}, device));
   }
 
   absl::StatusOr<Resources> Use(const Kernel& kernel,

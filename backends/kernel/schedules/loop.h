@@ -26,6 +26,9 @@ LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
                             const ScheduleChoice& choice,
                             const DeviceLimits& device);
 
+// The choice that says it, of Loop or of another schedule with its parameters.
+ScheduleChoice ChoiceOf(absl::string_view schedule, const LoopGeometry& g);
+
 const Schedule* LoopSchedule();
 
 }  // namespace ridge

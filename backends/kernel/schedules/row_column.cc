@@ -11,17 +11,13 @@ namespace {
 // Registers for column sums and a row's inputs, in bytes; beyond, they spill.
 constexpr int64_t kMostHeldBytes = 640;
 
-uint64_t ColumnBit(const Kernel& kernel) {
-  return uint64_t{1} << (kernel.space_vars - 1);
-}
-
 }  // namespace
 
 RowColumnGeometry RowColumnGeometryOf(const Kernel& kernel,
                                       const ScheduleChoice& choice,
                                       const DeviceLimits& device) {
   RowColumnGeometry g;
-  const uint64_t column = ColumnBit(kernel);
+  const uint64_t column = MinorBit(kernel);
   g.columns = kernel.vars[kernel.space_vars - 1].extent;
   g.rows = PointCount(kernel, SpaceMask(kernel) & ~column);
   g.vector = PowerDividing(
@@ -45,6 +41,11 @@ RowColumnGeometry RowColumnGeometryOf(const Kernel& kernel,
   return g;
 }
 
+ScheduleChoice ChoiceOf(const RowColumnGeometry& g) {
+  return {"row_column",
+          {{"vector", g.vector}, {"threads", g.threads}, {"blocks", g.blocks}}};
+}
+
 namespace {
 
 class RowColumn : public Schedule {
@@ -53,7 +54,7 @@ class RowColumn : public Schedule {
 
   absl::Status CanSchedule(const Kernel& kernel,
                            const DeviceLimits& device) const override {
-    const uint64_t column = ColumnBit(kernel);
+    const uint64_t column = MinorBit(kernel);
     const uint64_t rows = SpaceMask(kernel) & ~column;
     bool column_folds = false;
     std::vector<bool> after(kernel.nodes.size());
@@ -101,11 +102,8 @@ class RowColumn : public Schedule {
     if (!device.is_gpu) return {};
     const RowColumnGeometry g = RowColumnGeometryOf(kernel, {}, device);
     ParameterSpace space;
-    std::vector<int64_t> vectors;
-    for (int64_t v : VectorValues(kernel)) {
-      if (g.columns % v == 0) vectors.push_back(v);
-    }
-    space.axes.push_back({"vector", FirstOf(g.vector, vectors)});
+    space.axes.push_back(
+        {"vector", FirstOf(g.vector, VectorsDividing(kernel, g.columns))});
     std::vector<int64_t> threads;
     for (int64_t t : {g.threads, g.threads * 2, g.threads / 2}) {
       if (t >= 32 && t <= device.max_threads_per_block) threads.push_back(t);
@@ -121,13 +119,8 @@ class RowColumn : public Schedule {
 
   ScheduleChoice Default(const Kernel& kernel,
                          const DeviceLimits& device) const override {
-    ScheduleChoice choice;
-    choice.name = "row_column";
-    if (!device.is_gpu) return choice;
-    const RowColumnGeometry g = RowColumnGeometryOf(kernel, choice, device);
-    choice.parameters = {
-        {"vector", g.vector}, {"threads", g.threads}, {"blocks", g.blocks}};
-    return choice;
+    if (!device.is_gpu) return {"row_column", {}};
+    return ChoiceOf(RowColumnGeometryOf(kernel, {}, device));
   }
 
   absl::StatusOr<Resources> Use(const Kernel& kernel,
@@ -145,7 +138,7 @@ class RowColumn : public Schedule {
     r.extra_bytes_read = r.extra_bytes_written;
     int64_t held = g.chunks * g.vector * g.column_bytes;
     for (const Node& n : kernel.nodes) {
-      if (n.kind == NodeKind::kLoad && (n.vars & ColumnBit(kernel)) != 0) {
+      if (n.kind == NodeKind::kLoad && (n.vars & MinorBit(kernel)) != 0) {
         held += g.chunks * g.vector * NodeBytes(n);
       }
     }

@@ -28,6 +28,9 @@ RowColumnGeometry RowColumnGeometryOf(const Kernel& kernel,
                                       const ScheduleChoice& choice,
                                       const DeviceLimits& device);
 
+// The choice that says it.
+ScheduleChoice ChoiceOf(const RowColumnGeometry& g);
+
 const Schedule* RowColumnSchedule();
 
 }  // namespace ridge

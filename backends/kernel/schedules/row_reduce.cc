@@ -17,14 +17,10 @@ constexpr int64_t kMostHeldBytes = 160;
 // and a multiprocessor nothing to do while they wait for each other.
 constexpr int64_t kMostThreads = 512;
 
-uint64_t ColumnBit(const Kernel& kernel) {
-  return uint64_t{1} << (kernel.space_vars - 1);
-}
-
 // Bytes that a thread holds for one vector of each of the row's inputs. Only
 // what varies with the row is held; scales and biases are read when needed.
 int64_t HeldBytes(const Kernel& kernel, int64_t vector) {
-  const uint64_t column = ColumnBit(kernel);
+  const uint64_t column = MinorBit(kernel);
   int64_t bytes = 0;
   for (const Node& n : kernel.nodes) {
     if (n.kind == NodeKind::kLoad && (n.vars & column) != 0 &&
@@ -41,7 +37,7 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
                           const DeviceLimits& device) {
   RowGeometry g;
   g.columns = kernel.vars[kernel.space_vars - 1].extent;
-  g.rows = PointCount(kernel, SpaceMask(kernel) & ~ColumnBit(kernel));
+  g.rows = PointCount(kernel, SpaceMask(kernel) & ~MinorBit(kernel));
   g.vector = PowerDividing(
       g.columns, ParameterOr(choice, "vector", NaturalVector(kernel)));
   const int64_t vectors = std::max<int64_t>(1, g.columns / g.vector);
@@ -80,6 +76,15 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
   return g;
 }
 
+ScheduleChoice ChoiceOf(const RowGeometry& g) {
+  return {"row_reduce",
+          {{"vector", g.vector},
+           {"threads", g.row_threads},
+           {"rows", g.block_rows},
+           {"cluster", g.cluster},
+           {"cached", g.cached ? 1 : 0}}};
+}
+
 namespace {
 
 class RowReduce : public Schedule {
@@ -88,7 +93,7 @@ class RowReduce : public Schedule {
 
   absl::Status CanSchedule(const Kernel& kernel,
                            const DeviceLimits& device) const override {
-    const uint64_t column = ColumnBit(kernel), space = SpaceMask(kernel);
+    const uint64_t column = MinorBit(kernel), space = SpaceMask(kernel);
     if (FoldedMask(kernel) == 0) {
       return CannotSchedule(name(), "nothing is reduced across the space");
     }
@@ -121,11 +126,8 @@ class RowReduce : public Schedule {
     if (!device.is_gpu) return {};
     const RowGeometry g = RowGeometryOf(kernel, {}, device);
     ParameterSpace space;
-    std::vector<int64_t> vectors;
-    for (int64_t v : VectorValues(kernel)) {
-      if (g.columns % v == 0) vectors.push_back(v);
-    }
-    space.axes.push_back({"vector", FirstOf(g.vector, vectors)});
+    space.axes.push_back(
+        {"vector", FirstOf(g.vector, VectorsDividing(kernel, g.columns))});
     std::vector<int64_t> threads;
     for (int64_t t : {g.row_threads, g.row_threads / 2, g.row_threads * 2}) {
       if (t >= 1 && t <= device.max_threads_per_block) threads.push_back(t);
@@ -155,16 +157,8 @@ class RowReduce : public Schedule {
 
   ScheduleChoice Default(const Kernel& kernel,
                          const DeviceLimits& device) const override {
-    ScheduleChoice choice;
-    choice.name = "row_reduce";
-    if (!device.is_gpu) return choice;
-    const RowGeometry g = RowGeometryOf(kernel, choice, device);
-    choice.parameters = {{"vector", g.vector},
-                         {"threads", g.row_threads},
-                         {"rows", g.block_rows},
-                         {"cluster", g.cluster},
-                         {"cached", g.cached ? 1 : 0}};
-    return choice;
+    if (!device.is_gpu) return {"row_reduce", {}};
+    return ChoiceOf(RowGeometryOf(kernel, {}, device));
   }
 
   absl::StatusOr<Resources> Use(const Kernel& kernel,
@@ -189,7 +183,7 @@ class RowReduce : public Schedule {
         kernel,
         [&](const Node& n) {
           double times = DefaultEvaluations(kernel, n);
-          const bool of_row = (n.vars & ColumnBit(kernel)) != 0;
+          const bool of_row = (n.vars & MinorBit(kernel)) != 0;
           if (of_row && !g.cached) times *= passes - n.phase;
           // What is one a row is computed by every thread of it.
           if (!of_row && n.kind == NodeKind::kOp && n.vars != 0) {
@@ -205,7 +199,7 @@ class RowReduce : public Schedule {
     TrafficOptions traffic;
     traffic.lane_var = kernel.space_vars - 1;
     traffic.fetches = [&](const Node& n) {
-      if (g.cached || (n.vars & ColumnBit(kernel)) == 0) return 1.0;
+      if (g.cached || (n.vars & MinorBit(kernel)) == 0) return 1.0;
       // Rows under way at once, all of whose bytes wait for the next phase.
       const double under_way =
           static_cast<double>(

@@ -36,6 +36,9 @@ struct RowGeometry {
 RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
                           const DeviceLimits& device);
 
+// The choice that says it.
+ScheduleChoice ChoiceOf(const RowGeometry& g);
+
 const Schedule* RowReduceSchedule();
 
 }  // namespace ridge

@@ -51,13 +51,8 @@ class Scatter : public Schedule {
 
   ScheduleChoice Default(const Kernel& kernel,
                          const DeviceLimits& device) const override {
-    ScheduleChoice choice;
-    choice.name = "scatter";
-    if (!device.is_gpu) return choice;
-    const LoopGeometry g = ScatterGeometryOf(kernel, choice, device);
-    choice.parameters = {
-        {"vector", g.vector}, {"threads", g.threads}, {"unroll", g.unroll}};
-    return choice;
+    if (!device.is_gpu) return {"scatter", {}};
+    return ChoiceOf("scatter", ScatterGeometryOf(kernel, {}, device));
   }
 
   absl::StatusOr<Resources> Use(const Kernel& kernel,

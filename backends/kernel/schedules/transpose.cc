@@ -81,6 +81,13 @@ absl::StatusOr<TransposeGeometry> TransposeGeometryOf(
   return g;
 }
 
+ScheduleChoice ChoiceOf(const TransposeGeometry& g) {
+  return {"transpose",
+          {{"tile", g.tile},
+           {"vector", std::max(g.a_vector, g.b_vector)},
+           {"threads", g.threads}}};
+}
+
 namespace {
 
 class Transpose : public Schedule {
@@ -115,15 +122,10 @@ class Transpose : public Schedule {
 
   ScheduleChoice Default(const Kernel& kernel,
                          const DeviceLimits& device) const override {
-    ScheduleChoice choice;
-    choice.name = "transpose";
     absl::StatusOr<TransposeGeometry> g =
         TransposeGeometryOf(kernel, {}, device);
-    if (!device.is_gpu || !g.ok()) return choice;
-    choice.parameters = {{"tile", g->tile},
-                         {"vector", std::max(g->a_vector, g->b_vector)},
-                         {"threads", g->threads}};
-    return choice;
+    if (!device.is_gpu || !g.ok()) return {"transpose", {}};
+    return ChoiceOf(*g);
   }
 
   absl::StatusOr<Resources> Use(const Kernel& kernel,

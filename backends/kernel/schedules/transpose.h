@@ -31,6 +31,9 @@ absl::StatusOr<TransposeGeometry> TransposeGeometryOf(
     const Kernel& kernel, const ScheduleChoice& choice,
     const DeviceLimits& device);
 
+// The choice that says it.
+ScheduleChoice ChoiceOf(const TransposeGeometry& g);
+
 const Schedule* TransposeSchedule();
 
 }  // namespace ridge

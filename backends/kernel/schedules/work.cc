@@ -6,26 +6,23 @@
 namespace ridge {
 namespace {
 
-// Instructions of one operation on each unit, as CUDA's libraries expand it in
-// f32 (counted in their machine code, rounded).
-struct OpCost {
+struct CostRow {
   Opcode opcode;
-  double fma;
-  double special;
+  OpCost cost;
 };
-constexpr OpCost kCosts[] = {
-    {Opcode::kExp, 6, 1},    {Opcode::kExpm1, 20, 1},
-    {Opcode::kLog, 14, 1},   {Opcode::kLog1p, 20, 1},
-    {Opcode::kTanh, 14, 2},  {Opcode::kLogistic, 14, 2},
-    {Opcode::kErf, 18, 1},   {Opcode::kDivide, 9, 1},
-    {Opcode::kSqrt, 6, 1},   {Opcode::kRsqrt, 3, 1},
-    {Opcode::kSine, 22, 0},  {Opcode::kCosine, 22, 0},
-    {Opcode::kPower, 60, 3}, {Opcode::kTan, 40, 2},
-    {Opcode::kAtan2, 40, 2}, {Opcode::kSinh, 40, 2},
-    {Opcode::kCosh, 40, 2},  {Opcode::kAsin, 40, 2},
-    {Opcode::kAcos, 40, 2},  {Opcode::kAsinh, 40, 2},
-    {Opcode::kAcosh, 40, 2}, {Opcode::kAtanh, 40, 2},
-    {Opcode::kCbrt, 40, 2},  {Opcode::kRemainder, 40, 2},
+constexpr CostRow kCosts[] = {
+    {Opcode::kExp, {6, 1}},    {Opcode::kExpm1, {20, 1}},
+    {Opcode::kLog, {14, 1}},   {Opcode::kLog1p, {20, 1}},
+    {Opcode::kTanh, {14, 2}},  {Opcode::kLogistic, {14, 2}},
+    {Opcode::kErf, {18, 1}},   {Opcode::kDivide, {9, 1}},
+    {Opcode::kSqrt, {6, 1}},   {Opcode::kRsqrt, {3, 1}},
+    {Opcode::kSine, {22, 0}},  {Opcode::kCosine, {22, 0}},
+    {Opcode::kPower, {60, 3}}, {Opcode::kTan, {40, 2}},
+    {Opcode::kAtan2, {40, 2}}, {Opcode::kSinh, {40, 2}},
+    {Opcode::kCosh, {40, 2}},  {Opcode::kAsin, {40, 2}},
+    {Opcode::kAcos, {40, 2}},  {Opcode::kAsinh, {40, 2}},
+    {Opcode::kAcosh, {40, 2}}, {Opcode::kAtanh, {40, 2}},
+    {Opcode::kCbrt, {40, 2}},  {Opcode::kRemainder, {40, 2}},
 };
 // Integer division is a subroutine.
 constexpr double kIntegerDivide = 20;
@@ -33,13 +30,6 @@ constexpr double kIntegerDivide = 20;
 constexpr double kDoubleSpecial = 4;
 // Base and scale of the index arithmetic of an access.
 constexpr double kAddressOps = 2;
-
-OpCost CostOf(Opcode opcode) {
-  for (const OpCost& c : kCosts) {
-    if (c.opcode == opcode) return c;
-  }
-  return {opcode, 1, 0};
-}
 
 void AddOp(const Node& n, double times, Resources* r) {
   const OpCost cost = CostOf(n.opcode);
@@ -61,6 +51,13 @@ void AddOp(const Node& n, double times, Resources* r) {
 }
 
 }  // namespace
+
+OpCost CostOf(Opcode opcode) {
+  for (const CostRow& row : kCosts) {
+    if (row.opcode == opcode) return row.cost;
+  }
+  return {};
+}
 
 double DefaultEvaluations(const Kernel& kernel, const Node& node) {
   return static_cast<double>(PointCount(kernel, node.vars | node.reduced));
