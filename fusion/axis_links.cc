@@ -198,15 +198,7 @@ EdgeLinks LinksOf(const Instruction& i, int64_t k) {
       }
       return e;
     }
-    case Opcode::kConcatenate: {
-      e.disturbs = true;
-      e.carries = false;
-      Ints dims = i.dimensions();
-      for (int64_t d = 0; d < user.rank(); ++d) {
-        if (!Contains(dims, d)) Link(d, d, operand, user, &e);
-      }
-      return e;
-    }
+    case Opcode::kConcatenate:
     case Opcode::kReverse: {
       e.disturbs = true;
       e.carries = false;

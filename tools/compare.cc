@@ -67,12 +67,9 @@ absl::Status AddModule(const std::string& path, Backend* backend,
                        const DeviceDescription& device, std::vector<Row>* rows,
                        DeviceState* state) {
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(path));
-  PlanRequest planning;
-  planning.strategy = FLAGS_strategy;
-  planning.file = FLAGS_plan;
-  planning.device = &device;
-  planning.numerics = NumericsFromFlag();
-  RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
+  RIDGE_ASSIGN_OR_RETURN(
+      Plan plan, LoadPlan(*module.canonical, {FLAGS_strategy, FLAGS_plan,
+                                              &device, NumericsFromFlag()}));
   RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
                          LoadArguments(*module.written, "", FLAGS_seed));
   ExecuteRequest request;

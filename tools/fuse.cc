@@ -144,12 +144,9 @@ absl::Status WriteFolder(const std::string& folder, const Module& canonical,
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device, LoadDevice(FLAGS_device));
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
-  PlanRequest planning;
-  planning.strategy = FLAGS_strategy;
-  planning.file = FLAGS_plan;
-  planning.device = &device;
-  planning.numerics = NumericsFromFlag();
-  RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
+  RIDGE_ASSIGN_OR_RETURN(
+      Plan plan, LoadPlan(*module.canonical, {FLAGS_strategy, FLAGS_plan,
+                                              &device, NumericsFromFlag()}));
   RIDGE_ASSIGN_OR_RETURN(
       FusionReport report,
       MakeFusionReport(*module.written, *module.canonical, plan, device));

@@ -7,11 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "hlo/base/file.h"
 #include "hlo/base/status_matchers.h"
-#include "tools/common/run_binary.h"
+#include "tools/common/tool_fixture.h"
 
 namespace ridge {
 namespace {
@@ -21,8 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-constexpr char kTool[] = "tools/hlo";
 
 // As the tool prints it.
 constexpr char kModule[] =
@@ -43,27 +39,17 @@ ENTRY %main (x: f32[4,8], y: f32[4,8]) -> f32[4] {
 }
 )";
 
-class HloTest : public ::testing::Test {
+class HloTest : public ToolTest {
  protected:
+  HloTest() : ToolTest("tools/hlo") {}
   void SetUp() override {
-    folder_ = absl::StrCat(
-        ::testing::TempDir(), "/hlo_",
-        ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    RIDGE_ASSERT_OK(MakeDirs(folder_));
+    ToolTest::SetUp();
     File("m.hlo", kModule);
-  }
-
-  void File(const std::string& name, const std::string& text) {
-    EXPECT_THAT(WriteFileAtomic(Path(name), text), IsOk());
-  }
-
-  std::string Path(const std::string& name) {
-    return absl::StrCat(folder_, "/", name);
   }
 
   // With relative paths taken from the test's folder.
   RunResult Run(const std::vector<std::string>& arguments) {
-    return RunBinary(kTool, arguments, {{"BUILD_WORKING_DIRECTORY", folder_}});
+    return ToolTest::Run(arguments, {{"BUILD_WORKING_DIRECTORY", folder_}});
   }
 
   // Runs and expects exit code 0 and a silent stderr.
@@ -94,8 +80,6 @@ class HloTest : public ::testing::Test {
     EXPECT_EQ(result.err, absl::StrCat("hlo: bad.hlo:", message, "\n  ", line,
                                        "\n  ", caret, "\n"));
   }
-
-  std::string folder_;
 };
 
 TEST_F(HloTest, HelpListsEveryFlagAndExamplesThatParse) {

@@ -98,12 +98,9 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
                          LoadDeviceFor(FLAGS_device, FLAGS_backend));
-  PlanRequest planning;
-  planning.strategy = FLAGS_strategy;
-  planning.file = FLAGS_plan;
-  planning.device = &device;
-  planning.numerics = NumericsFromFlag();
-  RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
+  RIDGE_ASSIGN_OR_RETURN(
+      Plan plan, LoadPlan(*module.canonical, {FLAGS_strategy, FLAGS_plan,
+                                              &device, NumericsFromFlag()}));
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                          MakeNamedBackend(FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(

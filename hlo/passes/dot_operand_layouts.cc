@@ -66,7 +66,7 @@ bool LayOut(Instruction* dot) {
     changed = true;
   }
   const int64_t batch = dot->ints(AttrId::kLhsBatchDims).size();
-  const int64_t left = batch + dot->operand(0)->shape().rank() - batch -
+  const int64_t left = dot->operand(0)->shape().rank() -
                        dot->ints(AttrId::kLhsContractingDims).size();
   if (LiesAsMatrix(dot->shape(), [&](int64_t d) {
         return d < batch ? 0 : d < left ? 1 : 2;

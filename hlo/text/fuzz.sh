@@ -14,29 +14,11 @@ cd "$(dirname "$0")/../.."
 seconds="${1:-600}"
 work="${TMPDIR:-/tmp}/ridge_text_fuzz"
 corpus="${2:-$work/corpus}"
-mkdir -p "$work/obj" "$corpus" "$work/seeds"
+mkdir -p "$corpus" "$work/seeds"
 
-flags=(-std=c++17 -O1 -g1 -I. -fno-omit-frame-pointer
-  -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined)
-sources=(hlo/base/file.cc hlo/verify/shape_inference.cc)
-for source in hlo/ir/*.cc hlo/text/*.cc hlo/verify/infer*.cc; do
-  case "$source" in
-    *_test.cc | *_bench.cc | *benchmark.cc | */generate.cc) ;;
-    *) sources+=("$source") ;;
-  esac
-done
-objects=()
-newest_header=$(find hlo -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
-for source in "${sources[@]}"; do
-  object="$work/obj/${source//\//_}.o"
-  objects+=("$object")
-  if [[ ! "$object" -nt "$source" || ! "$object" -nt "$newest_header" ]]; then
-    clang++ "${flags[@]}" -c -o "$object" "$source"
-  fi
-done
-clang++ -fsanitize=fuzzer,address,undefined -o "$work/text_fuzz" \
-  "${objects[@]}" -Wl,--start-group /usr/lib/*/libabsl_*.a -Wl,--end-group \
-  -lpthread
+. tools/dev/fuzz_build.sh
+build_fuzzer text_fuzz hlo/base/file.cc hlo/verify/shape_inference.cc \
+  hlo/verify/infer*.cc hlo/ir/*.cc hlo/text/*.cc --
 
 # Every quoted word of the tables is a word of the dictionary.
 grep -ohE '"[^"\\]+"' hlo/ir/opcode.h hlo/ir/attribute.h \
