@@ -43,13 +43,18 @@ Price PriceOpaque(const Group& group, const DeviceDescription& device,
   return p;
 }
 
+// Whether all but one of the members ride along.
+bool ComputesOne(const Group& group) {
+  return std::count_if(group.members.begin(), group.members.end(),
+                       [](const Instruction* i) { return !RidesAlong(*i); }) <=
+         1;
+}
+
 // Several instructions in a kernel that no schedule is made for: reductions
 // across the space inside of a thread each.
 bool IsNeedlesslyPlain(const Group& group, const Kernel& kernel,
                        const DeviceLimits& limits) {
-  if (!limits.is_gpu || FoldedMask(kernel) == 0) return false;
-  if (std::count_if(group.members.begin(), group.members.end(),
-                    [](const Instruction* i) { return !RidesAlong(*i); }) < 2) {
+  if (!limits.is_gpu || FoldedMask(kernel) == 0 || ComputesOne(group)) {
     return false;
   }
   absl::StatusOr<ScheduleChoice> choice = ChooseSchedule(kernel, limits);
@@ -82,14 +87,19 @@ absl::StatusOr<Price> PriceGroup(const Group& group,
     if (gemm.ok()) return PriceGemm(gemm->step, device, options);
     return PriceOpaque(group, device, options);
   }
-  RIDGE_ASSIGN_OR_RETURN(Kernel kernel, BuildKernel(group));
+  absl::StatusOr<Kernel> kernel = BuildKernel(group);
+  if (absl::IsUnimplemented(kernel.status()) && ComputesOne(group)) {
+    // Runs as it is, on whatever plain routine there is for it.
+    return PriceOpaque(group, device, options);
+  }
+  RIDGE_RETURN_IF_ERROR(kernel.status());
   if (options.refuse_plain &&
-      IsNeedlesslyPlain(group, kernel, LimitsOf(device))) {
+      IsNeedlesslyPlain(group, *kernel, LimitsOf(device))) {
     return absl::UnimplementedError(
         absl::StrCat(group.name, ": no schedule serves it as a whole"));
   }
   RIDGE_ASSIGN_OR_RETURN(ridge::Price price,
-                         PriceKernel(kernel, group.schedule, device, options));
+                         PriceKernel(*kernel, group.schedule, device, options));
   price.flops = 0;
   for (const Instruction* i : group.members) price.flops += Flops(*i);
   return price;

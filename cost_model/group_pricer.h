@@ -14,8 +14,9 @@ namespace ridge {
 
 // The full price of a group on a device: the kernel that would be emitted,
 // under the group's schedule choice or the default one; a library product for
-// kGemm; bytes at half the streaming rate for kOpaque, which plain kernels
-// reach.
+// kGemm; bytes at half the streaming rate, which plain kernels reach, for
+// kOpaque and for single instructions that have no scalar form. Unimplemented
+// where no kernel can serve the group.
 absl::StatusOr<Price> PriceGroup(const Group& group,
                                  const DeviceDescription& device,
                                  const PriceOptions& options = {});

@@ -1,6 +1,7 @@
 #include "fusion/clusters.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -117,6 +118,13 @@ int Clusters::Merge(int a, int b) {
             PhysicalDims(x.shape()) == PhysicalDims(y.shape());
   k.own.insert(k.own.end(), d.own.begin(), d.own.end());
   std::inplace_merge(k.own.begin(), k.own.begin() + middle, k.own.end());
+  std::vector<int> copies = std::move(k.copies);
+  copies.insert(copies.end(), d.copies.begin(), d.copies.end());
+  std::sort(copies.begin(), copies.end());
+  copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
+  k.copies.clear();
+  std::set_difference(copies.begin(), copies.end(), k.own.begin(), k.own.end(),
+                      std::back_inserter(k.copies));
   k.inputs += d.inputs;
   k.wall = k.wall || d.wall;
   k.version = std::max(k.version, d.version) + 1;
@@ -149,7 +157,8 @@ bool Clusters::Stored(int anchor, int a, int b, int dropped) const {
   }
   auto it = copy_readers_.find(anchor);
   if (it == copy_readers_.end()) return false;
-  for (int q : it->second) {
+  for (int reader : it->second) {
+    const int q = Find(reader);
     if (q != a && q != b && !Holds(q, anchor)) return true;
   }
   return false;

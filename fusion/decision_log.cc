@@ -15,6 +15,8 @@ const char* PlanningStepName(PlanningStep step) {
       return "sibling";
     case PlanningStep::kRecompute:
       return "recompute";
+    case PlanningStep::kHorizontal:
+      return "horizontal";
   }
   return "?";
 }

@@ -12,10 +12,11 @@
 namespace ridge {
 
 enum class PlanningStep : uint8_t {
-  kEpilogue,   // a dot takes what follows it
-  kMerge,      // a producer's group and a reader's group become one
-  kSibling,    // two groups that read one value become one
-  kRecompute,  // readers compute a value themselves, so that nobody stores it
+  kEpilogue,    // a dot takes what follows it
+  kMerge,       // a producer's group and a reader's group become one
+  kSibling,     // two groups that read one value become one
+  kRecompute,   // readers compute a value themselves, so that nobody stores it
+  kHorizontal,  // two independent groups of one size share a launch
 };
 const char* PlanningStepName(PlanningStep step);  // "merge", ...
 

@@ -369,15 +369,10 @@ class Matcher {
         }
       }
     }
-    absl::flat_hash_map<const Instruction*, int> order;
-    int next = 0;
-    for (const Instruction* i : dot_.parent()->instructions()) {
-      if (members.contains(i)) order[i] = next++;
-    }
     m_.members.assign(members.begin(), members.end());
     std::sort(m_.members.begin(), m_.members.end(),
-              [&](const Instruction* a, const Instruction* b) {
-                return order[a] < order[b];
+              [](const Instruction* a, const Instruction* b) {
+                return a->id() < b->id();
               });
     return std::move(m_);
   }

@@ -32,7 +32,7 @@ struct GemmEpilogueMatch {
   GemmActivation activation = GemmActivation::kNone;
   const Instruction* root = nullptr;  // D
   // What it takes: the dot, the epilogue, and the constants and broadcasts
-  // they read, in list order. C and bias are not among them.
+  // they read, by id. C and bias are not among them.
   std::vector<const Instruction*> members;
 };
 

@@ -45,6 +45,7 @@ class Greedy {
     Merges();
     Siblings();
     Recompute();
+    Horizontal();
     return c_.Pieces();
   }
 
@@ -159,6 +160,10 @@ class Greedy {
   Decision JudgeEpilogue(const Instruction& dot, const GemmEpilogueMatch& m) {
     Group fused;
     fused.members = m.members;
+    std::sort(fused.members.begin(), fused.members.end(),
+              [&](const Instruction* a, const Instruction* b) {
+                return c_.position(a) < c_.position(b);
+              });
     fused.roots = {m.root};
     const Verdict both = Judge(fused);
     if (!both.decision.allowed()) return both.decision;
@@ -166,7 +171,7 @@ class Greedy {
     product.members = {&dot};
     product.roots = {&dot};
     Group rest;
-    for (const Instruction* i : m.members) {
+    for (const Instruction* i : fused.members) {
       if (i != &dot) rest.members.push_back(i);
     }
     rest.roots = {m.root};
@@ -439,6 +444,40 @@ class Greedy {
     }
     std::sort(chain->begin(), chain->end());
     return true;
+  }
+
+  // ---- Independent groups ----
+
+  // Nothing in the computation waits for it but what hands results on.
+  bool IsLast(int k) const {
+    for (int i : c_.cluster(k).own) {
+      for (int r : c_.Readers(i)) {
+        if (c_.Find(r) != k) return false;
+      }
+    }
+    return true;
+  }
+
+  // Loops over spaces of one size that only make results of the computation
+  // (the steps of an optimizer) share a launch, as many as parameters allow.
+  void Horizontal() {
+    absl::flat_hash_map<int64_t, int> last;  // by points, an open group
+    for (int i = 0; i < c_.size(); ++i) {
+      if (!c_.IsAnchor(i) || c_.Find(i) != i || c_.cluster(i).wall ||
+          !IsLast(i)) {
+        continue;
+      }
+      const Verdict& v = JudgeCluster(i);
+      if (v.folds > 0 || v.transposed > 0 || !v.decision.allowed() ||
+          c_.Roots(i).empty()) {
+        continue;
+      }
+      auto [open, first] = last.try_emplace(v.points, i);
+      if (first) continue;
+      const int with = c_.Find(open->second);
+      open->second = i;
+      Try(PlanningStep::kHorizontal, with, i);
+    }
   }
 
   const StrategyOptions& options_;

@@ -359,8 +359,6 @@ class Analyzer {
         continue;
       }
       const AxisMask mask = axes_.MaskOf(r);
-      const bool home =
-          axes_.homed.contains(r) || ArrayShapeOf(*r).ElementCount() == 1;
       bool known = mask == space_ && mask != 0;
       if (known) {
         full_root_ = true;
@@ -376,7 +374,7 @@ class Analyzer {
       for (const auto& [fold, folded] : folded_) {
         known = known || mask == (space_ & ~folded);
       }
-      if (!home || !known) {
+      if (!known) {
         Refuse(Decision::No(Rule::kSpace, ArrayShapeOf(*r).ElementCount(),
                             a_.points),
                r);

@@ -29,7 +29,8 @@ struct StrategyOptions {
 // "greedy": merges groups along the edges of the graph, the largest values
 //   first, wherever the result is legal and not slower; then groups that read
 //   a large value in common; then computes cheap values again rather than
-//   store them.
+//   store them; then lets independent loops of one size, whose results leave
+//   the computation, share a launch.
 absl::Span<const absl::string_view> StrategyNames();
 
 // Deterministic; time grows like the module. The plan is valid.

@@ -115,7 +115,30 @@ TEST_F(GreedyTest, AThirdGroupBetweenForbidsTheMerge) {
   EXPECT_EQ(Patterns(plan), "loop gemm loop");
 }
 
-TEST_F(GreedyTest, IndependentOptimizerStepsStayApartFromEachOther) {
+TEST_F(GreedyTest, OptimizerStepsOfOneSizeShareALaunch) {
+  Plan plan = Make(R"(
+  p = f32[1024] parameter(0)
+  g = f32[1024] parameter(1)
+  q = f32[1024] parameter(2)
+  h = f32[1024] parameter(3)
+  a = f32[1024] subtract(p, g)
+  b = f32[1024] subtract(q, h)
+  ROOT o = (f32[1024], f32[1024]) tuple(a, b))");
+  EXPECT_EQ(Patterns(plan), "loop");
+}
+
+TEST_F(GreedyTest, WhatIsReadAgainDoesNotWaitForAnIndependentGroup) {
+  Plan plan = Make(R"(
+  p = f32[64,64] parameter(0)
+  q = f32[64,64] parameter(1)
+  a = f32[64,64] exponential(p)
+  b = f32[64,64] exponential(q)
+  d = f32[64,64] dot(a, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT o = (f32[64,64], f32[64,64]) tuple(d, b))");
+  EXPECT_EQ(GroupStoring(plan, "a")->roots.size(), 1);
+}
+
+TEST_F(GreedyTest, OptimizerStepsOfOtherSizesStayApart) {
   Plan plan = Make(R"(
   p = f32[1024] parameter(0)
   g = f32[1024] parameter(1)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "hlo/base/status_macros.h"
@@ -18,7 +20,15 @@ const Shape& ArrayShape(const Instruction& i) {
 
 class HomeSpreader {
  public:
-  HomeSpreader(KernelBuilder* b, HomeMap* homes) : b_(*b), homes_(*homes) {}
+  HomeSpreader(KernelBuilder* b, HomeMap* homes) : b_(*b), homes_(*homes) {
+    // Not Instruction::users(): a value may have thousands outside the group.
+    for (const Instruction* m : b_.group().members) {
+      for (const Instruction* o : m->operands()) {
+        auto& users = users_[o];
+        if (users.empty() || users.back() != m) users.push_back(m);
+      }
+    }
+  }
 
   void Run(const Instruction* origin, const IndexTuple& index) {
     Set(origin, index);
@@ -45,9 +55,9 @@ class HomeSpreader {
       const Instruction* i = queue_.front();
       queue_.pop_front();
       if (b_.IsMember(i)) Down(*i);
-      for (const Instruction* user : i->users()) {
-        if (b_.IsMember(user)) Up(*user, *i);
-      }
+      auto users = users_.find(i);
+      if (users == users_.end()) continue;
+      for (const Instruction* user : users->second) Up(*user, *i);
     }
   }
 
@@ -180,6 +190,9 @@ class HomeSpreader {
 
   KernelBuilder& b_;
   HomeMap& homes_;
+  absl::flat_hash_map<const Instruction*,
+                      absl::InlinedVector<const Instruction*, 2>>
+      users_;
   std::deque<const Instruction*> queue_;
 };
 
