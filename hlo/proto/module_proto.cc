@@ -13,6 +13,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/stubs/logging.h"
 #include "google/protobuf/text_format.h"
 #include "hlo/base/file.h"
 #include "hlo/base/status_macros.h"
@@ -540,6 +541,8 @@ std::string ModuleToProtoText(const Module& module,
 
 absl::StatusOr<std::unique_ptr<Module>> ModuleFromProto(
     absl::string_view bytes) {
+  // The library would report on stderr what the status says.
+  google::protobuf::LogSilencer silencer;
   // Field 1 is a module in one message and a name in the other: only a module
   // has computations.
   proto::HloProto wrapped;

@@ -261,6 +261,27 @@ ENTRY e {
   EXPECT_EQ(Through(text), Print(*Parse(text)));
 }
 
+// As in XLA's messages, whose entry is the operand's side.
+TEST(ModuleProtoTest, DomainSidesSwapNames) {
+  const proto::HloModuleProto message = Message(
+      "HloModule m\n\nENTRY e {\n  x = f32[2] parameter(0)\n"
+      "  ROOT d = f32[2] domain(x), domain={kind=\"sharding\", "
+      "entry={maximal device=3}, exit={replicated}}\n}");
+  const proto::HloInstructionProto& d = message.computations(0).instructions(1);
+  EXPECT_EQ(d.domain_entry_sharding().type(), proto::OpSharding::REPLICATED);
+  EXPECT_EQ(d.domain_exit_sharding().type(), proto::OpSharding::MAXIMAL);
+}
+
+// Printers number the elements of long lists in comments.
+TEST(ModuleProtoTest, CommentsInAttributesAreNoContents) {
+  const proto::HloModuleProto message = Message(
+      "HloModule m\n\nENTRY e {\n  ROOT x = (f32[2], f32[2]) parameter(0), "
+      "sharding={{replicated}, /*index=1*/{maximal device=3}}\n}");
+  EXPECT_EQ(
+      message.computations(0).instructions(0).sharding().tuple_shardings_size(),
+      2);
+}
+
 // Slices of two buffers, of different ranks, in one flat field.
 TEST(ModuleProtoTest, SliceSizesAreSplitByTheStarts) {
   const std::string text = R"(HloModule m

@@ -15,8 +15,17 @@ class TextCursor {
  public:
   explicit TextCursor(absl::string_view text) : text_(text) {}
 
+  // Comments too: /*index=5*/ stands in long lists.
   void SkipSpace() {
-    while (at_ < text_.size() && absl::ascii_isspace(text_[at_])) ++at_;
+    while (true) {
+      while (at_ < text_.size() && absl::ascii_isspace(text_[at_])) ++at_;
+      const absl::string_view start = text_.substr(at_, 2);
+      const bool block = start == "/*";
+      if (!block && start != "//") return;
+      const size_t end = text_.find(block ? "*/" : "\n", at_ + 2);
+      if (end == absl::string_view::npos) return;
+      at_ = end + (block ? 2 : 1);
+    }
   }
   char Peek() {
     SkipSpace();

@@ -381,6 +381,7 @@ std::string ResultAccuracyText(const proto::ResultAccuracy& in) {
   return "";
 }
 
+// The message's entry is the side of the operand, which the text calls exit.
 bool ParseDomain(absl::string_view text, proto::HloInstructionProto* out) {
   const auto fields = ParseRawFields(text);
   if (!fields.ok()) return false;
@@ -391,8 +392,8 @@ bool ParseDomain(absl::string_view text, proto::HloInstructionProto* out) {
       if (field.value == "{}") continue;
       if (!ParseSharding(field.value,
                          field.key == "entry"
-                             ? out->mutable_domain_entry_sharding()
-                             : out->mutable_domain_exit_sharding())) {
+                             ? out->mutable_domain_exit_sharding()
+                             : out->mutable_domain_entry_sharding())) {
         return false;
       }
     } else {
@@ -405,11 +406,11 @@ bool ParseDomain(absl::string_view text, proto::HloInstructionProto* out) {
 std::string DomainText(const proto::HloInstructionProto& in) {
   return absl::StrCat(
       "{kind=\"sharding\", entry=",
-      in.has_domain_entry_sharding() ? ShardingText(in.domain_entry_sharding())
-                                     : "{}",
-      ", exit=",
       in.has_domain_exit_sharding() ? ShardingText(in.domain_exit_sharding())
                                     : "{}",
+      ", exit=",
+      in.has_domain_entry_sharding() ? ShardingText(in.domain_entry_sharding())
+                                     : "{}",
       "}");
 }
 

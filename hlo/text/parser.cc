@@ -471,7 +471,9 @@ bool Parser::ParseLoneInstruction() {
   ReleaseScope();
   if (!ok) return false;
   module_->MoveComputationLast(computation);
-  module_->set_name("lone_instruction");
+  // As XLA has it.
+  module_->set_name("_");
+  module_->mutable_header()->push_back({"is_scheduled", "true"});
   module_->set_entry(computation);
   entry_ = computation;
   NameAnonymous();

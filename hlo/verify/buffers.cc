@@ -9,14 +9,6 @@
 namespace ridge::verify {
 namespace {
 
-bool HoldsBuffer(const Shape& shape) {
-  if (shape.IsBuffer()) return true;
-  for (const Shape& t : shape.tuple_shapes()) {
-    if (HoldsBuffer(t)) return true;
-  }
-  return false;
-}
-
 // A buffer as made: by which instruction, at which index of its result.
 struct Origin {
   const Instruction* maker;
@@ -158,6 +150,14 @@ class BufferCheck {
 };
 
 }  // namespace
+
+bool HoldsBuffer(const Shape& shape) {
+  if (shape.IsBuffer()) return true;
+  for (const Shape& t : shape.tuple_shapes()) {
+    if (HoldsBuffer(t)) return true;
+  }
+  return false;
+}
 
 void CheckBuffers(const Computation& c, Context* context) {
   for (const Instruction* i : c.instructions()) {

@@ -354,26 +354,20 @@ void CheckChannels(Context* context) {
   // In order of the channel, so that messages are deterministic.
   absl::btree_map<int64_t, std::vector<const Instruction*>> channels;
   const Instruction* all_reduce = nullptr;
-  for (const Computation* c : context->module().computations()) {
-    for (const Instruction* i : c->instructions()) {
-      const OpClass op_class = Info(i->opcode()).op_class;
-      if (op_class != OpClass::kCollective && op_class != OpClass::kHost) {
-        continue;
+  for (const Instruction* i : context->communicating()) {
+    if (i->opcode() == Opcode::kAllReduce ||
+        i->opcode() == Opcode::kAllReduceStart) {
+      if (all_reduce == nullptr) all_reduce = i;
+      if (all_reduce->bool_attr(AttrId::kConstrainLayout) !=
+          i->bool_attr(AttrId::kConstrainLayout)) {
+        context->Fail(*i, "constrain-layout",
+                      "the module has a mix of layout constrained and "
+                      "unconstrained AllReduce instructions: ",
+                      all_reduce->name(), " and ", i->name());
       }
-      if (i->opcode() == Opcode::kAllReduce ||
-          i->opcode() == Opcode::kAllReduceStart) {
-        if (all_reduce == nullptr) all_reduce = i;
-        if (all_reduce->bool_attr(AttrId::kConstrainLayout) !=
-            i->bool_attr(AttrId::kConstrainLayout)) {
-          context->Fail(*i, "constrain-layout",
-                        "the module has a mix of layout constrained and "
-                        "unconstrained AllReduce instructions: ",
-                        all_reduce->name(), " and ", i->name());
-        }
-      }
-      if (i->has(AttrId::kChannelId)) {
-        channels[i->int_attr(AttrId::kChannelId)].push_back(i);
-      }
+    }
+    if (i->has(AttrId::kChannelId)) {
+      channels[i->int_attr(AttrId::kChannelId)].push_back(i);
     }
   }
   for (const auto& [id, users] : channels) {

@@ -28,6 +28,13 @@ class Context {
   // order, at most one entry for each reference.
   const std::vector<const Instruction*>* Callers(
       const Computation& computation) const;
+  // How many computations are called, in the module or not.
+  size_t callee_count() const { return callers_.size(); }
+  // Collectives, and transfers to and from the host and other devices.
+  const std::vector<const Instruction*>& communicating() const {
+    return communicating_;
+  }
+  bool holds_buffers() const { return holds_buffers_; }
   // True when a fusion calls it.
   bool IsFused(const Computation& computation) const;
   bool IsAsync(const Computation& computation) const;
@@ -59,8 +66,13 @@ class Context {
   int64_t num_partitions_ = 1;
   absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>
       callers_;
+  std::vector<const Instruction*> communicating_;
+  bool holds_buffers_ = false;
   std::vector<VerifyError> errors_;
 };
+
+// Whether the shape is or contains a buffer, `b(...)`.
+bool HoldsBuffer(const Shape& shape);
 
 // ---- Rules of one instruction ----
 void CheckAttributes(const Instruction& i, Context* context);

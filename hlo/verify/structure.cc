@@ -17,65 +17,37 @@ int64_t MaxRank(const Shape& shape) {
   return rank;
 }
 
-// Every operand and control predecessor of `c` lies in `c`; operands come
-// first. Positions are by instruction id.
-void CheckOrder(const Computation& c, std::vector<int32_t>* position,
-                Context* context) {
-  int32_t next = 0;
-  for (const Instruction* i : c.instructions()) (*position)[i->id()] = next++;
-  bool control_cycle_possible = false;
-  for (const Instruction* i : c.instructions()) {
-    for (const Instruction* operand : i->operands()) {
-      if (operand->parent() != &c) {
-        context->Fail(*i, "operand-computation", "operand ", operand->name(),
-                      " is in computation ", operand->parent()->name(),
-                      ", not in ", c.name());
-      } else if ((*position)[operand->id()] >= (*position)[i->id()]) {
-        context->Fail(*i, "operand-order", "operand ", operand->name(),
-                      " must come before its user");
-      }
-    }
-    for (const Instruction* p : i->control_predecessors()) {
-      if (p->parent() != &c) {
-        context->Fail(*i, "control-predecessor", "control predecessor ",
-                      p->name(), " is in another computation");
-      } else if ((*position)[p->id()] >= (*position)[i->id()]) {
-        if (context->module().is_scheduled()) {
-          context->Fail(*i, "schedule", "control predecessor ", p->name(),
-                        " must come first in the schedule (the order of the "
-                        "text)");
-        }
-        control_cycle_possible = true;
-      }
-    }
-  }
-  if (!control_cycle_possible) return;
-  // Kahn's algorithm over operands and control edges.
-  std::vector<int32_t> waiting(next, 0);
-  std::vector<std::vector<const Instruction*>> successors(next);
+// Control edges may run against the order of the text, if not in a circle:
+// Kahn's algorithm over operands and control edges. `position` is by
+// instruction id.
+void CheckControlCycle(const Computation& c,
+                       const std::vector<int32_t>& position, Context* context) {
+  const size_t count = static_cast<size_t>(c.instruction_count());
+  std::vector<int32_t> waiting(count, 0);
+  std::vector<std::vector<const Instruction*>> successors(count);
   std::vector<const Instruction*> ready;
   for (const Instruction* i : c.instructions()) {
     const auto add = [&](const Instruction* before) {
       if (before->parent() != &c) return;
-      successors[(*position)[before->id()]].push_back(i);
-      ++waiting[(*position)[i->id()]];
+      successors[position[before->id()]].push_back(i);
+      ++waiting[position[i->id()]];
     };
     for (const Instruction* operand : i->operands()) add(operand);
     for (const Instruction* p : i->control_predecessors()) add(p);
-    if (waiting[(*position)[i->id()]] == 0) ready.push_back(i);
+    if (waiting[position[i->id()]] == 0) ready.push_back(i);
   }
-  int32_t done = 0;
+  size_t done = 0;
   while (!ready.empty()) {
     const Instruction* i = ready.back();
     ready.pop_back();
     ++done;
-    for (const Instruction* s : successors[(*position)[i->id()]]) {
-      if (--waiting[(*position)[s->id()]] == 0) ready.push_back(s);
+    for (const Instruction* s : successors[position[i->id()]]) {
+      if (--waiting[position[s->id()]] == 0) ready.push_back(s);
     }
   }
-  if (done == next) return;
+  if (done == count) return;
   for (const Instruction* i : c.instructions()) {
-    if (waiting[(*position)[i->id()]] == 0) continue;
+    if (waiting[position[i->id()]] == 0) continue;
     context->Fail(*i, "control-cycle",
                   "control predecessors and operands form a cycle through ",
                   i->name());
@@ -83,35 +55,94 @@ void CheckOrder(const Computation& c, std::vector<int32_t>* position,
   }
 }
 
-void CheckNamesAndParameters(const Computation& c, Context* context) {
-  absl::flat_hash_set<absl::string_view> names;
-  names.reserve(static_cast<size_t>(c.instruction_count()));
-  int64_t parameters = 0;
-  for (const Instruction* i : c.instructions()) {
-    if (!names.insert(i->name()).second) {
-      context->Fail(*i, "unique-name", "the name ", i->name(),
-                    " appears twice in ", c.name());
+// What one walk over the instructions of a computation can tell. The module
+// is large and its instructions lie apart, so that walks are what time goes
+// into.
+class ComputationCheck {
+ public:
+  explicit ComputationCheck(Context* context)
+      : context_(context),
+        position_(static_cast<size_t>(context->module().id_bound()), -1) {}
+
+  void Run(const Computation& c) {
+    names_.clear();
+    names_.reserve(static_cast<size_t>(c.instruction_count()));
+    parameters_ = 0;
+    control_cycle_possible_ = false;
+    int32_t next = 0;
+    for (const Instruction* i : c.instructions()) {
+      CheckName(*i, c);
+      CheckOrder(*i, c);
+      if (i->opcode() == Opcode::kParameter) CheckParameter(*i, c);
+      position_[i->id()] = next++;
     }
-    if (MaxRank(i->shape()) > kMaxRank) {
-      context->Fail(*i, "rank", "shapes have at most ", kMaxRank,
-                    " dimensions, found ", MaxRank(i->shape()));
+    if (control_cycle_possible_) CheckControlCycle(c, position_, context_);
+    for (size_t n = 0; n < c.parameters().size(); ++n) {
+      if (c.parameters()[n] != nullptr) continue;
+      context_->Fail(c, "parameter-number", "parameters are numbered 0 to ",
+                     parameters_ - 1, " without gaps; number ", n,
+                     " is missing");
+      return;
     }
-    if (i->opcode() != Opcode::kParameter) continue;
-    ++parameters;
-    const int64_t n = i->parameter_number();
+  }
+
+ private:
+  void CheckName(const Instruction& i, const Computation& c) {
+    if (!names_.insert(i.name()).second) {
+      context_->Fail(i, "unique-name", "the name ", i.name(),
+                     " appears twice in ", c.name());
+    }
+    const int64_t rank = MaxRank(i.shape());
+    if (rank > kMaxRank) {
+      context_->Fail(i, "rank", "shapes have at most ", kMaxRank,
+                     " dimensions, found ", rank);
+    }
+  }
+
+  // Operands and control predecessors lie in the computation; operands come
+  // first: what came before has a position.
+  void CheckOrder(const Instruction& i, const Computation& c) {
+    for (const Instruction* operand : i.operands()) {
+      if (operand->parent() != &c) {
+        context_->Fail(i, "operand-computation", "operand ", operand->name(),
+                       " is in computation ", operand->parent()->name(),
+                       ", not in ", c.name());
+      } else if (position_[operand->id()] < 0) {
+        context_->Fail(i, "operand-order", "operand ", operand->name(),
+                       " must come before its user");
+      }
+    }
+    for (const Instruction* p : i.control_predecessors()) {
+      if (p->parent() != &c) {
+        context_->Fail(i, "control-predecessor", "control predecessor ",
+                       p->name(), " is in another computation");
+      } else if (position_[p->id()] < 0) {
+        if (context_->module().is_scheduled()) {
+          context_->Fail(i, "schedule", "control predecessor ", p->name(),
+                         " must come first in the schedule (the order of the "
+                         "text)");
+        }
+        control_cycle_possible_ = true;
+      }
+    }
+  }
+
+  void CheckParameter(const Instruction& i, const Computation& c) {
+    ++parameters_;
+    const int64_t n = i.parameter_number();
     if (n < 0 || n >= static_cast<int64_t>(c.parameters().size()) ||
-        c.parameter(n) != i) {
-      context->Fail(*i, "parameter-number", "parameter number ", n,
-                    " appears twice in ", c.name());
+        c.parameter(n) != &i) {
+      context_->Fail(i, "parameter-number", "parameter number ", n,
+                     " appears twice in ", c.name());
     }
   }
-  for (size_t n = 0; n < c.parameters().size(); ++n) {
-    if (c.parameters()[n] != nullptr) continue;
-    context->Fail(c, "parameter-number", "parameters are numbered 0 to ",
-                  parameters - 1, " without gaps; number ", n, " is missing");
-    return;
-  }
-}
+
+  Context* context_;
+  std::vector<int32_t> position_;  // by instruction id; -1 before its turn
+  absl::flat_hash_set<absl::string_view> names_;
+  int64_t parameters_ = 0;
+  bool control_cycle_possible_ = false;
+};
 
 // The callees of a computation come before it, which also rules out recursion.
 void CheckCallOrder(Context* context) {
@@ -120,6 +151,18 @@ void CheckCallOrder(Context* context) {
   for (const Computation* c : context->module().computations()) {
     index[c] = next++;
   }
+  // As a rule all is well, which the list of callers tells without a walk.
+  bool ordered = true;
+  size_t callees = 0;
+  for (const Computation* c : context->module().computations()) {
+    const auto* callers = context->Callers(*c);
+    if (callers == nullptr) continue;
+    ++callees;
+    for (const Instruction* caller : *callers) {
+      ordered = ordered && index[c] < index[caller->parent()];
+    }
+  }
+  if (ordered && callees == context->callee_count()) return;
   for (const Computation* c : context->module().computations()) {
     for (const Instruction* i : c->instructions()) {
       for (const Attribute& a : i->attributes()) {
@@ -155,7 +198,7 @@ void CheckModuleStructure(Context* context) {
     return;
   }
   absl::flat_hash_set<absl::string_view> names;
-  std::vector<int32_t> position(static_cast<size_t>(module.id_bound()), 0);
+  ComputationCheck check(context);
   for (const Computation* c : module.computations()) {
     if (!names.insert(c->name()).second) {
       context->Fail(*c, "unique-name", "the computation name ", c->name(),
@@ -165,8 +208,7 @@ void CheckModuleStructure(Context* context) {
       context->Fail(*c, "root", "the computation needs one root of its own");
       continue;
     }
-    CheckNamesAndParameters(*c, context);
-    CheckOrder(*c, &position, context);
+    check.Run(*c);
   }
   CheckCallOrder(context);
 }
