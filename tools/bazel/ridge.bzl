@@ -31,7 +31,7 @@ _WARNINGS = [
     "-Wno-unused-parameter",
     # GCC 12 sees uses of uninitialised members in optional and variant that
     # are not there once it has inlined them.
-    "-Wno-error=maybe-uninitialized",
+    "-Wno-maybe-uninitialized",
 ] + select({
     # Instrumented code confuses GCC's analysis even more.
     "//tools/bazel:sanitizer": [],
