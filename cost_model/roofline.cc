@@ -4,7 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "cost_model/kernel_resources.h"
+#include "absl/strings/str_cat.h"
+#include "hlo/base/status_macros.h"
 
 namespace ridge {
 namespace {
@@ -16,6 +17,24 @@ constexpr const char* kTermNames[kTermCount] = {
 
 // Half: the blocks of a wave end spread over about one block's time.
 constexpr double kTailShare = 0.5;
+
+// As the schedule counts them: the given one, or where it cannot serve the
+// kernel the one that runs instead.
+absl::StatusOr<Resources> ResourcesOf(const Kernel& kernel,
+                                      const ScheduleChoice& choice,
+                                      const DeviceLimits& limits) {
+  if (!choice.name.empty()) {
+    RIDGE_ASSIGN_OR_RETURN(const Schedule* s, FindSchedule(choice.name));
+    absl::StatusOr<Resources> r = s->Use(kernel, choice, limits);
+    if (!absl::IsUnimplemented(r.status())) return r;
+  }
+  for (const Schedule* s : AllSchedules()) {
+    if (!s->CanSchedule(kernel, limits).ok()) continue;
+    return s->Use(kernel, s->Default(kernel, limits), limits);
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(kernel.name, ": no schedule serves it"));
+}
 
 }  // namespace
 
@@ -127,7 +146,8 @@ absl::StatusOr<Price> PriceKernel(const Kernel& kernel,
                                   const ScheduleChoice& choice,
                                   const DeviceDescription& device,
                                   const PriceOptions& options) {
-  Resources r = EstimateResources(kernel, choice, LimitsOf(device));
+  RIDGE_ASSIGN_OR_RETURN(Resources r,
+                         ResourcesOf(kernel, choice, LimitsOf(device)));
   double read = static_cast<double>(r.extra_bytes_read);
   double written = static_cast<double>(r.extra_bytes_written);
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {

@@ -469,6 +469,7 @@ class Greedy {
       }
       const Verdict& v = JudgeCluster(i);
       if (v.folds > 0 || v.transposed > 0 || !v.decision.allowed() ||
+          v.points > options_.limits.max_horizontal_points ||
           c_.Roots(i).empty()) {
         continue;
       }

@@ -49,6 +49,11 @@ struct FusionLimits {
   // Column folds over different axes in one kernel. Off as long as no schedule
   // serves them: such a kernel would be a plain one.
   bool mixed_columns = false;
+  // Points of independent loops that share a launch. Larger ones fill a device
+  // each, and run beside each other anyway where launches may overlap; one
+  // kernel with the streams of all of them is slower than they are (measured on
+  // H200 with the steps of an optimizer: 62% of the bandwidth).
+  int64_t max_horizontal_points = 1 << 18;
   // What a dot may take into its library call (see gemm_epilogue.h).
   Numerics numerics = Numerics::kAsWritten;
 };

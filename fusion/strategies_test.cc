@@ -127,6 +127,18 @@ TEST_F(GreedyTest, OptimizerStepsOfOneSizeShareALaunch) {
   EXPECT_EQ(Patterns(plan), "loop");
 }
 
+TEST_F(GreedyTest, LargeOptimizerStepsStayApart) {
+  Plan plan = Make(R"(
+  p = f32[1048576] parameter(0)
+  g = f32[1048576] parameter(1)
+  q = f32[1048576] parameter(2)
+  h = f32[1048576] parameter(3)
+  a = f32[1048576] subtract(p, g)
+  b = f32[1048576] subtract(q, h)
+  ROOT o = (f32[1048576], f32[1048576]) tuple(a, b))");
+  EXPECT_EQ(Patterns(plan), "loop loop");
+}
+
 TEST_F(GreedyTest, WhatIsReadAgainDoesNotWaitForAnIndependentGroup) {
   Plan plan = Make(R"(
   p = f32[64,64] parameter(0)

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "backends/cuda/emit/emit.h"
+#include "backends/kernel/gemm.h"
 #include "backends/runtime/backend.h"
 #include "cost_model/device.h"
 #include "cost_model/fusion_report.h"
@@ -31,9 +33,11 @@ DEFINE_string(device, "h200",
               "of a device description.");
 DEFINE_string(strategy, "greedy", "How to plan: none or greedy.");
 DEFINE_string(plan, "", "A plan file to replay instead of the strategy's.");
-DEFINE_string(out, "",
-              "A folder for fused.hlo, plan.textproto, report.json and the "
-              "generated kernels.");
+DEFINE_string(
+    out, "",
+    "A folder for fused.hlo, plan.textproto, report.json and the "
+    "kernels generated for the device (.cu, or .cc for a CPU) and for "
+    "--run.");
 DEFINE_bool(run, false,
             "Also executes the plan and checks it against the evaluator.");
 DEFINE_string(backend, "cpu", "Where --run runs: reference, cpu or cuda.");
@@ -141,6 +145,29 @@ absl::Status WriteFolder(const std::string& folder, const Module& canonical,
                          ToJson(report).dump(2) + "\n");
 }
 
+// The groups' kernels as CUDA C++, which takes no GPU; library calls and what
+// no kernel serves have none.
+absl::Status WriteCudaSources(const std::string& folder, const Plan& plan,
+                              const DeviceLimits& limits) {
+  for (const ComputationPlan& computation : plan.computations) {
+    for (const Group& group : computation.groups) {
+      if (group.pattern == GroupPattern::kGemm && LowerGemm(group).ok()) {
+        continue;
+      }
+      absl::StatusOr<Kernel> kernel = BuildKernel(group);
+      if (absl::IsUnimplemented(kernel.status())) continue;
+      RIDGE_RETURN_IF_ERROR(kernel.status());
+      absl::StatusOr<cuda::EmittedKernel> emitted =
+          cuda::EmitKernel(*kernel, group.schedule, limits);
+      if (absl::IsUnimplemented(emitted.status())) continue;
+      RIDGE_RETURN_IF_ERROR(emitted.status());
+      RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
+          absl::StrCat(folder, "/", group.name, ".cu"), emitted->source));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device, LoadDevice(FLAGS_device));
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
@@ -157,8 +184,13 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     RIDGE_RETURN_IF_ERROR(WriteFolder(ResolveUserPath(FLAGS_out),
                                       *module.canonical, plan, report));
   }
+  const DeviceLimits limits = LimitsOf(device);
+  if (!FLAGS_out.empty() && limits.is_gpu) {
+    RIDGE_RETURN_IF_ERROR(
+        WriteCudaSources(ResolveUserPath(FLAGS_out), plan, limits));
+  }
   bool ok = true;
-  if (FLAGS_run || !FLAGS_out.empty()) {
+  if (FLAGS_run || (!FLAGS_out.empty() && !limits.is_gpu)) {
     RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                            MakeNamedBackend(FLAGS_backend));
     CompileOptions options;

@@ -133,7 +133,19 @@ TEST_F(FuseTest, OutHoldsModulePlanReportAndKernels) {
   RIDGE_ASSERT_OK_AND_ASSIGN(std::string report,
                              ReadFile(out + "/report.json"));
   EXPECT_EQ(nlohmann::json::parse(report)["kernels_after"], 1);
-  EXPECT_TRUE(Exists(out + "/kernels.cc"));
+  RIDGE_ASSERT_OK_AND_ASSIGN(
+      std::string kernel,
+      ReadFile(absl::StrCat(
+          out, "/",
+          std::string(nlohmann::json::parse(report)["groups"][0]["name"]),
+          ".cu")));
+  EXPECT_THAT(kernel, HasSubstr("__global__"));
+  EXPECT_FALSE(Exists(out + "/kernels.cc"));
+}
+
+TEST_F(FuseTest, OutHoldsTheKernelsOfADescribedCpu) {
+  ASSERT_EQ(Run({module_, "--device=cpu", "--out", Path("out")}).exit_code, 0);
+  EXPECT_TRUE(Exists(Path("out/kernels.cc")));
 }
 
 TEST_F(FuseTest, AStoredPlanReplays) {

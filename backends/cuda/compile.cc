@@ -213,6 +213,23 @@ class Compiler {
     return AddKernel(*kernel, compiled, code);
   }
 
+  // Cuts the grid to the blocks that the device holds at once.
+  absl::Status FitOnDevice(const Function& function,
+                           LaunchConfig* config) const {
+    unsigned at_once = 0;
+    if (config->cluster.x > 1) {
+      RIDGE_ASSIGN_OR_RETURN(int clusters, function.MaxActiveClusters(*config));
+      at_once = static_cast<unsigned>(clusters) * config->cluster.x;
+    } else {
+      RIDGE_ASSIGN_OR_RETURN(
+          int blocks, function.MaxBlocksPerSm(static_cast<int>(config->block.x),
+                                              config->dynamic_shared_bytes));
+      at_once = static_cast<unsigned>(blocks * limits_.multiprocessors);
+    }
+    if (at_once > 0) config->grid.x = std::min(config->grid.x, at_once);
+    return absl::OkStatus();
+  }
+
   struct Pending {
     size_t step = 0;
     EmittedKernel emitted;
@@ -257,6 +274,9 @@ class Compiler {
         ready.config.dynamic_shared_bytes = l.shared_bytes;
         ready.config.cluster.x = static_cast<unsigned>(l.cluster);
         ready.arguments = l.arguments;
+        if (l.resident) {
+          RIDGE_RETURN_IF_ERROR(FitOnDevice(ready.function, &ready.config));
+        }
         out_.code[p.step].launches.push_back(std::move(ready));
         CompiledStep& step = out_.steps[p.step];
         if (const KernelResources* r = results[k]->Find(l.function)) {

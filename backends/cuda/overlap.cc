@@ -36,19 +36,18 @@ std::vector<Placement> PlaceSteps(absl::Span<const StepMemory> steps,
     }
     // The latest conflicting step of each lane stands for the earlier ones.
     std::vector<size_t> latest(lanes, kNone);
-    size_t last = kNone;
     for (size_t e = start; e < k; ++e) {
       if (!Conflict(steps[e], steps[k])) continue;
       latest[placed[e].lane] = e;
-      last = e;
     }
-    if (last != kNone) {
-      // Behind one it waits for, best behind the end of a lane.
-      p.lane = placed[last].lane;
-      for (int l = 0; l < lanes; ++l) {
-        if (latest[l] != kNone && latest[l] == tail[l]) p.lane = l;
-      }
-    } else {
+    // Behind one it waits for, if nothing else is there yet.
+    bool behind = false;
+    for (int l = 0; l < lanes; ++l) {
+      if (latest[l] == kNone || latest[l] != tail[l]) continue;
+      p.lane = l;
+      behind = true;
+    }
+    if (!behind) {
       // A lane that is free, else the one that was given work longest ago.
       p.lane =
           static_cast<int>(std::min_element(tail.begin(), tail.end(),

@@ -32,6 +32,17 @@ TEST(OverlapTest, AReaderFollowsItsWriter) {
   EXPECT_EQ(p[1].lane, p[0].lane);
 }
 
+TEST(OverlapTest, ManyReadersOfOneWriterSpread) {
+  auto p = PlaceSteps({Step({}, {{0, 8}}), Step({{0, 8}}, {{8, 16}}),
+                       Step({{0, 8}}, {{16, 24}}), Step({{0, 8}}, {{24, 32}})},
+                      4);
+  EXPECT_EQ(p[1].lane, p[0].lane);
+  EXPECT_NE(p[2].lane, p[1].lane);
+  EXPECT_NE(p[3].lane, p[2].lane);
+  EXPECT_NE(p[3].lane, p[1].lane);
+  EXPECT_THAT(p[3].waits, ElementsAre(0));
+}
+
 TEST(OverlapTest, AWriterWaitsForReadersOfWhatItOverwrites) {
   auto p = PlaceSteps({Step({{0, 8}}, {{8, 16}}), Step({{0, 8}}, {{16, 24}}),
                        Step({}, {{0, 4}})},

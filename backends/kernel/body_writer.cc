@@ -32,6 +32,7 @@ BodyWriter::BodyWriter(const Kernel& kernel, Dialect dialect)
   }
   scopes_.emplace_back();
   FindExact();
+  FindLoose();
 }
 
 // Marks the nodes whose last bits decide more than themselves: what floor,
@@ -69,6 +70,86 @@ void BodyWriter::FindExact() {
     if (!exact_[n] && !jumps(node)) continue;
     for (NodeId o : node.operands) exact_[o] = true;
   }
+}
+
+// Marks the nodes of which only a rounding to 16 bits or less, or a long sum,
+// is ever seen, through operations that keep the relative error as it is.
+void BodyWriter::FindLoose() {
+  constexpr int64_t kLongSum = 1024;
+  const size_t count = kernel_.nodes.size();
+  loose_.assign(count, true);
+  auto narrow = [&](NodeId n) {
+    return IsFloat(kernel_.nodes[n].type) &&
+           Info(kernel_.nodes[n].type).bits <= 16;
+  };
+  auto seen = [&](NodeId n) {
+    if (n >= 0) loose_[n] = narrow(n);
+  };
+  auto seen_in_index = [&](IndexId expr) {
+    if (expr < 0) return;
+    for (int32_t d : kernel_.index->DynamicNodes(expr)) seen(d);
+  };
+  for (const Store& s : kernel_.stores) {
+    seen(s.value);
+    seen(s.guard);
+    seen_in_index(s.offset);
+  }
+  for (size_t n = count; n-- > 0;) {
+    const Node& node = kernel_.nodes[n];
+    seen(node.guard);
+    seen_in_index(node.offset);
+    bool keeps = false;
+    if (node.kind == NodeKind::kReduce) {
+      keeps = kernel_.functions[node.function].simple == Opcode::kAdd &&
+              PointCount(kernel_, node.reduced) >= kLongSum;
+    } else if (node.kind == NodeKind::kOp) {
+      switch (node.opcode) {
+        case Opcode::kConvert:
+        case Opcode::kMultiply:
+        case Opcode::kDivide:
+        case Opcode::kNegate:
+        case Opcode::kAbs:
+        case Opcode::kSelect:
+          keeps = loose_[n] && IsFloat(node.type);
+          break;
+        default:
+          break;
+      }
+    }
+    if (keeps) continue;
+    for (NodeId o : node.operands) seen(o);
+  }
+  for (size_t n = 0; n < count; ++n) {
+    if (exact_[n]) loose_[n] = false;
+  }
+}
+
+bool BodyWriter::IsQuotient(NodeId n) const {
+  const Node& node = kernel_.nodes[n];
+  return node.kind == NodeKind::kOp && node.opcode == Opcode::kDivide &&
+         node.type == ElementType::kF32 && !exact_[n];
+}
+
+std::vector<NodeId> BodyWriter::Divisors(
+    absl::Span<const NodeId> nodes,
+    const std::function<bool(NodeId)>& many) const {
+  std::vector<NodeId> divisors;
+  if (dialect_ != Dialect::kCuda) return divisors;
+  for (NodeId n : nodes) {
+    if (!IsQuotient(n) || !many(n)) continue;
+    const NodeId divisor = kernel_.nodes[n].operands[1];
+    if (!many(divisor)) divisors.push_back(divisor);
+  }
+  return divisors;
+}
+
+absl::Status BodyWriter::EmitReciprocal(NodeId divisor) {
+  if (!inverted_.insert(divisor).second) return absl::OkStatus();
+  RIDGE_RETURN_IF_ERROR(Emit(divisor));
+  Line(absl::StrCat("const rdg_divisor r", divisor, " = rdg_invert(",
+                    Name(divisor), ");"));
+  scopes_.back().inverted.push_back(divisor);
+  return absl::OkStatus();
 }
 
 IndexId BodyWriter::NewVar(absl::string_view name, int64_t extent) {
@@ -139,6 +220,7 @@ void BodyWriter::Open(absl::string_view line) {
 
 void BodyWriter::Close(absl::string_view line) {
   for (NodeId n : scopes_.back().defined) names_.erase(n);
+  for (NodeId n : scopes_.back().inverted) inverted_.erase(n);
   scopes_.pop_back();
   --indent_;
   Line(line);
@@ -345,11 +427,21 @@ absl::Status BodyWriter::EmitOne(NodeId id) {
         operands.push_back(Name(o));
         types.push_back(kernel_.nodes[o].type);
       }
-      if (node.opcode == Opcode::kDivide && node.type == ElementType::kF32 &&
-          !exact_[id]) {
+      if (IsQuotient(id)) {
         // Within two units in the last place, which HLO's division allows.
+        value = inverted_.contains(node.operands[1])
+                    ? absl::StrCat("rdg_quotient(", operands[0], ", r",
+                                   node.operands[1], ")")
+                    : absl::StrCat("rdg_fast_div(", operands[0], ", ",
+                                   operands[1], ")");
+        break;
+      }
+      if (loose_[id] && node.type == ElementType::kF32 &&
+          (node.opcode == Opcode::kExp || node.opcode == Opcode::kLogistic)) {
         value =
-            absl::StrCat("rdg_fast_div(", operands[0], ", ", operands[1], ")");
+            absl::StrCat(node.opcode == Opcode::kExp ? "rdg_loose_exp("
+                                                     : "rdg_loose_logistic(",
+                         operands[0], ")");
         break;
       }
       RIDGE_ASSIGN_OR_RETURN(value, OpText(node, types, operands));

@@ -60,6 +60,12 @@ class BodyWriter {
   void Open(absl::string_view line);
   void Close(absl::string_view line = "}");
   std::string TakeText() { return std::move(text_); }
+  // Another writer's text: give it this one's indent first.
+  void Append(absl::string_view text) {
+    text_.append(text.data(), text.size());
+  }
+  int indent() const { return indent_; }
+  void set_indent(int indent) { indent_ = indent; }
 
   // ---- Nodes ----
   // The text of a node in scope.
@@ -74,6 +80,14 @@ class BodyWriter {
   absl::Status EmitStore(const Store& store);
   // Everything in `store` but the store: value, guard, dynamic indices.
   absl::Status EmitStoreNeeds(const Store& store);
+  // Divisions by `divisor`, as far as they may be within two units in the last
+  // place, become multiplications in the current scope. For divisors of many
+  // quotients; emits what is needed.
+  absl::Status EmitReciprocal(NodeId divisor);
+  // Divisors of f32 quotients among `nodes` for which EmitReciprocal pays:
+  // those of quotients for which `many` holds and that do not themselves.
+  std::vector<NodeId> Divisors(absl::Span<const NodeId> nodes,
+                               const std::function<bool(NodeId)>& many) const;
   // Nodes that `roots` need, themselves included, in order, that are not in
   // scope; `stop` ends the walk at a node (which is not included).
   std::vector<NodeId> Needs(absl::Span<const NodeId> roots,
@@ -94,6 +108,8 @@ class BodyWriter {
 
  private:
   void FindExact();
+  void FindLoose();
+  bool IsQuotient(NodeId node) const;
   absl::Status EmitOne(NodeId node);
   absl::Status EmitReduceLoop(NodeId node);
   absl::Status EmitUpdate(const Store& store, ElementType type,
@@ -111,6 +127,7 @@ class BodyWriter {
   int indent_ = 1;
   struct Scope {
     std::vector<NodeId> defined;
+    std::vector<NodeId> inverted;
   };
   std::vector<Scope> scopes_;
   absl::flat_hash_map<NodeId, std::string> names_;
@@ -118,6 +135,8 @@ class BodyWriter {
   uint64_t loop_vars_ = 0;
   absl::flat_hash_map<NodeId, uint64_t> varies_;
   std::vector<bool> exact_;  // by node: may not be approximated
+  std::vector<bool> loose_;  // by node: rounded or summed up before it is seen
+  absl::flat_hash_set<NodeId> inverted_;  // divisors with a reciprocal
   int unique_ = 0;
 };
 

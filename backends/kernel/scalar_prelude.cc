@@ -44,6 +44,20 @@ RDG_FN float rdg_fast_div(float a, float b) {
   asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
+// Keeps what computes x where it stands, such as a load long before its use.
+RDG_FN void rdg_pin(float x) { asm volatile("" ::"f"(x)); }
+RDG_FN void rdg_pin(int32_t x) { asm volatile("" ::"r"(x)); }
+RDG_FN void rdg_pin(uint32_t x) { asm volatile("" ::"r"(x)); }
+RDG_FN void rdg_pin(int64_t x) { asm volatile("" ::"l"(x)); }
+template <typename T>
+RDG_FN void rdg_pin(const T&) {}
+// Two instructions, for results that are rounded or summed up: the relative
+// error grows with |x|, by about 2^-24 for each unit; denormals become 0.
+RDG_FN float rdg_loose_exp(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+  return r;
+}
 // One instruction: converts to bf16 into the upper half of a register.
 RDG_FN float rdg_round_bf16(float x) {
   uint32_t r;
@@ -124,6 +138,7 @@ RDG_FN To rdg_bitcast(From x) {
 RDG_FN float rdg_max(float a, float b) { return a >= b || a != a ? a : b; }
 RDG_FN float rdg_min(float a, float b) { return a <= b || a != a ? a : b; }
 RDG_FN float rdg_fast_div(float a, float b) { return a / b; }
+RDG_FN float rdg_loose_exp(float x) { return expf(x); }
 RDG_FN float rdg_round_bf16(float x) {
   uint32_t u = rdg_bitcast<uint32_t>(x);
   uint32_t r = (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u;
@@ -364,7 +379,24 @@ RDG_FN float rdg_pow(float x, float y) {
   return y == 2.0f ? x * x : y == 0.5f && x >= 0.0f ? sqrtf(x) : powf(x, y);
 }
 RDG_FN double rdg_pow(double x, double y) { return pow(x, y); }
-RDG_FN float rdg_logistic(float x) { return 1.0f / (1.0f + expf(-x)); }
+RDG_FN float rdg_logistic(float x) {
+  return rdg_fast_div(1.0f, 1.0f + expf(-x));
+}
+RDG_FN float rdg_loose_logistic(float x) {
+  return rdg_fast_div(1.0f, 1.0f + rdg_loose_exp(-x));
+}
+// A divisor of many quotients: those are within 1.5 units in the last place.
+// Tiny ones are scaled, so that their reciprocals are finite.
+struct rdg_divisor {
+  float scale, factor;
+};
+RDG_FN rdg_divisor rdg_invert(float b) {
+  const float scale = fabsf(b) < 0x1p-100f ? 0x1p64f : 1.0f;
+  return {scale, 1.0f / (b * scale)};
+}
+RDG_FN float rdg_quotient(float a, const rdg_divisor& d) {
+  return (a * d.scale) * d.factor;
+}
 RDG_FN double rdg_logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
 template <typename F>
 RDG_FN F rdg_sign(F x) { return x > 0 ? (F)1 : x < 0 ? (F)-1 : x; }

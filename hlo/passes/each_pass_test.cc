@@ -104,6 +104,16 @@ constexpr Row kRows[] = {
        f { a = f32[] parameter(0) ROOT b = f32[] exponential(a) }
        ENTRY e { x = f32[4] parameter(0)
          ROOT y = f32[4] map(x), dimensions={0}, to_apply=f })"},
+    {"merge_moments", R"(
+       add { a = f32[] parameter(0) b = f32[] parameter(1)
+         ROOT s = f32[] add(a, b) }
+       ENTRY e { x = f32[8192,33] parameter(0) z = f32[] constant(0)
+         s = f32[33] reduce(x, z), dimensions={0}, to_apply=add
+         n = f32[] constant(8192) nb = f32[33] broadcast(n), dimensions={}
+         m = f32[33] divide(s, nb)
+         mb = f32[8192,33] broadcast(m), dimensions={1}
+         d = f32[8192,33] subtract(x, mb) q = f32[8192,33] multiply(d, d)
+         ROOT v = f32[33] reduce(q, z), dimensions={0}, to_apply=add })"},
     {"reshape_to_bitcast", R"(ENTRY e { x = f32[4,2]{1,0} parameter(0)
        ROOT r = f32[8]{0} reshape(x) })"},
     {"unit_dimension_squeezer", R"(ENTRY e { x = f32[4,2] parameter(0)

@@ -28,8 +28,12 @@ constexpr absl::string_view kSimplifying[] = {
     "dce",
 };
 
-// Last, since rules would take back what they do.
-constexpr absl::string_view kFinishing = "dot_operand_layouts";
+// Last, since rules would take back what they do, or not see through it.
+constexpr absl::string_view kFinishing[] = {
+    "merge_moments",
+    "dce",
+    "dot_operand_layouts",
+};
 
 class Runner {
  public:
@@ -76,7 +80,10 @@ class Runner {
       }
     }
     stats_.converged = !changed && stats_.rewrites.converged;
-    return Run(kFinishing).status();
+    for (absl::string_view name : kFinishing) {
+      RIDGE_RETURN_IF_ERROR(Run(name).status());
+    }
+    return absl::OkStatus();
   }
 
   CanonicalizeStats&& TakeStats() { return std::move(stats_); }

@@ -14,6 +14,7 @@
 #include "hlo/passes/cse.h"
 #include "hlo/passes/dce.h"
 #include "hlo/passes/dot_operand_layouts.h"
+#include "hlo/passes/moments.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/while_passes.h"
 
@@ -54,6 +55,8 @@ constexpr Pass kPasses[] = {
      SimplifyGathers},
     {"map_inliner", "elementwise maps become instructions on arrays",
      InlineMaps},
+    {"merge_moments", "sums of squared distances from a mean in one pass",
+     MergeMoments},
     {"reshape_to_bitcast", "reshapes that keep the buffer become bitcasts",
      ReshapeToBitcast},
     {"unit_dimension_squeezer", "computes without dimensions of size 1",

@@ -20,6 +20,9 @@ struct Launch {
   int block = 256;
   int cluster = 1;           // blocks of a thread block cluster
   int64_t shared_bytes = 0;  // dynamic
+  // The blocks walk over the work: no more are launched than fit the device
+  // at once.
+  bool resident = false;
   // Parameters in order: n >= 0 is the kernel's buffer n, -1 - s is scratch s.
   std::vector<int32_t> arguments;
 };

@@ -35,6 +35,21 @@ const Case kCases[] = {
   x = bf16[1000003] parameter(0)
   e = bf16[1000003] exponential(x)
   ROOT o = f32[1000003] convert(e))"},
+    {"gelu_of_halfs", GroupPattern::kLoop, "loop", R"(
+  x = bf16[16385,8191] parameter(0)
+  y = bf16[16385,8191] parameter(1)
+  h = bf16[] constant(0.5)
+  hb = bf16[16385,8191] broadcast(h), dimensions={}
+  c = bf16[] constant(0.0447)
+  cb = bf16[16385,8191] broadcast(c), dimensions={}
+  q = bf16[16385,8191] multiply(x, x)
+  q3 = bf16[16385,8191] multiply(q, x)
+  s = bf16[16385,8191] multiply(q3, cb)
+  i = bf16[16385,8191] add(x, s)
+  t = bf16[16385,8191] tanh(i)
+  u = bf16[16385,8191] multiply(t, hb)
+  g = bf16[16385,8191] multiply(u, x)
+  ROOT o = bf16[16385,8191] add(g, y))"},
     {"halves", GroupPattern::kLoop, "loop", R"(
   x = bf16[4096,128] parameter(0)
   a = bf16[4096,64] slice(x), slice={[0:4096], [0:64]}
@@ -164,6 +179,32 @@ TEST_P(EmitTest, CompilesWithoutSpills) {
     EXPECT_EQ(r->spill_store_bytes, 0) << l.function;
     RecordProperty(l.function, r->registers);
   }
+}
+
+TEST(RingTest, LongRowsAreOnTheirWayBeforeTheirTurn) {
+  auto module = KeepModule(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = bf16[4096,131072] parameter(0)
+  f = f32[4096,131072] convert(x)
+  z = f32[] constant(0)
+  s = f32[4096] reduce(f, z), dimensions={1}, to_apply=add
+  sb = f32[4096,131072] broadcast(s), dimensions={0}
+  d = f32[4096,131072] divide(f, sb)
+  ROOT o = bf16[4096,131072] convert(d)
+})");
+  ASSERT_EQ(module.status(), absl::OkStatus());
+  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kRowReduce));
+  ASSERT_EQ(kernel.status(), absl::OkStatus());
+  auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
+  ASSERT_EQ(emitted.status(), absl::OkStatus());
+  ASSERT_EQ(emitted->launches.size(), 1u);
+  const Launch& launch = emitted->launches[0];
+  EXPECT_TRUE(launch.resident);
+  EXPECT_EQ(launch.shared_bytes, 2 * 131072 * 2 / launch.cluster);
+  EXPECT_TRUE(absl::StrContains(emitted->source, "rdg_copy_async(h"));
 }
 
 TEST(VectorTest, PiecesThatEndBetweenVectorsAreReadAsVectors) {

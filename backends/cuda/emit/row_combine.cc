@@ -7,7 +7,7 @@
 
 namespace ridge::cuda {
 
-absl::Status RowPasses::Combine(int pass, const std::vector<Fold>& folds) {
+absl::Status RowPasses::Combine(const std::vector<Fold>& folds) {
   if (folds.empty()) return absl::OkStatus();
   for (const Fold& fold : folds) {
     w_.Line("#pragma unroll");
@@ -32,9 +32,12 @@ absl::Status RowPasses::Combine(int pass, const std::vector<Fold>& folds) {
     RIDGE_RETURN_IF_ERROR(
         ShuffleFold(&w_, fold, std::min<int64_t>(32, g_.row_threads)));
   }
-  int64_t warps = g_.row_threads / 32;
-  if (warps > 1) RIDGE_RETURN_IF_ERROR(AcrossWarps(folds, warps));
-  if (g_.cluster > 1) RIDGE_RETURN_IF_ERROR(AcrossBlocks(pass, folds));
+  const int64_t warps = std::max<int64_t>(1, g_.row_threads / 32);
+  if (g_.cluster > 1) {
+    RIDGE_RETURN_IF_ERROR(AcrossBlocks(folds, warps));
+  } else if (warps > 1) {
+    RIDGE_RETURN_IF_ERROR(AcrossWarps(folds, warps));
+  }
   for (const Fold& fold : folds) {
     RIDGE_RETURN_IF_ERROR(DefineResults(&w_, fold));
   }
@@ -70,50 +73,53 @@ absl::Status RowPasses::AcrossWarps(const std::vector<Fold>& folds,
   return absl::OkStatus();
 }
 
-absl::Status RowPasses::AcrossBlocks(int pass, const std::vector<Fold>& folds) {
+// Each warp's results go to all blocks of the cluster, lane b writing to block
+// b; after one barrier each warp folds the results of all.
+absl::Status RowPasses::AcrossBlocks(const std::vector<Fold>& folds,
+                                     int64_t warps) {
+  const int64_t results = warps * g_.cluster;
   for (const Fold& fold : folds) {
     for (size_t p = 0; p < fold.names.size(); ++p) {
       w_.Line(absl::StrCat("__shared__ alignas(16) ", fold.types[p], " c",
-                           fold.names[p], "[", g_.block_rows, "];"));
+                           fold.names[p], "[", results, "];"));
     }
   }
-  w_.Open("if (lane == 0) {");
+  // All blocks have started, or are done with their turn.
+  if (meetings_ == 1 && (g_.stages == 0 || OneMeeting())) {
+    w_.Line("rdg_cluster_wait();");
+  }
+  w_.Open(absl::StrCat("if (threadIdx.x % 32 < ", g_.cluster, ") {"));
   for (const Fold& fold : folds) {
     for (const std::string& n : fold.names) {
-      w_.Line(absl::StrCat("c", n, "[threadIdx.x / ", g_.row_threads, "] = ", n,
-                           "[0];"));
+      w_.Line(absl::StrCat("rdg_cluster_write(&c", n, "[rank * ", warps,
+                           " + threadIdx.x / 32], threadIdx.x % 32, ", n,
+                           "[0]);"));
     }
   }
   w_.Close();
-  w_.Line("rdg_cluster_sync();");
+  w_.Line("rdg_cluster_arrive();");
+  w_.Line("rdg_cluster_wait();");
   for (const Fold& fold : folds) {
-    auto read = [&](const std::string& n, absl::string_view rank) {
-      return absl::StrCat("rdg_cluster_read(&c", n, "[threadIdx.x / ",
-                          g_.row_threads, "], ", rank, ")");
-    };
     for (const std::string& n : fold.names) {
-      w_.Line(absl::StrCat(n, "[0] = ", read(n, "0"), ";"));
+      w_.Line(absl::StrCat(n, "[0] = c", n, "[threadIdx.x % ",
+                           std::min<int64_t>(32, results), "];"));
     }
-    w_.Line("#pragma unroll");
-    w_.Open(absl::StrCat("for (unsigned b = 1; b < ", g_.cluster, "; ++b) {"));
-    std::vector<std::string> others;
-    for (size_t p = 0; p < fold.names.size(); ++p) {
-      w_.Line(absl::StrCat("const ", fold.types[p], " other", p, " = ",
-                           read(fold.names[p], "b"), ";"));
-      others.push_back(absl::StrCat("other", p));
+    if (results > 32) {
+      w_.Line("#pragma unroll");
+      w_.Open(absl::StrCat("for (int b = 32; b < ", results, "; b += 32) {"));
+      std::vector<std::string> others;
+      for (const std::string& n : fold.names) {
+        others.push_back(absl::StrCat("c", n, "[threadIdx.x % 32 + b]"));
+      }
+      RIDGE_ASSIGN_OR_RETURN(
+          std::string line,
+          w_.CombineStatement(fold.nodes, Each(fold, "[0]"), others));
+      w_.Line(line);
+      w_.Close();
     }
-    RIDGE_ASSIGN_OR_RETURN(
-        std::string line,
-        w_.CombineStatement(fold.nodes, Each(fold, "[0]"), others));
-    w_.Line(line);
-    w_.Close();
+    RIDGE_RETURN_IF_ERROR(
+        ShuffleFold(&w_, fold, std::min<int64_t>(32, results)));
   }
-  // Nobody may leave while others still read its memory.
-  bool last = true;
-  for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
-    if (IsRowFold(n) && pass_[n] > pass + 1) last = false;
-  }
-  if (last) w_.Line("rdg_cluster_sync();");
   return absl::OkStatus();
 }
 

@@ -18,7 +18,8 @@ constexpr int64_t kCheapOps = 4;
 // Registers of a thread for kept values, and those that all else takes.
 constexpr int64_t kMostKeptRegisters = 96;
 constexpr int64_t kOtherRegisters = 40;
-constexpr int64_t kRegistersPerBlock = 65536;
+constexpr int64_t kOtherWithRing = 28;
+constexpr int64_t kRegisters = 65536;  // of a multiprocessor
 
 // Instructions of an operation, roughly.
 int64_t OpsOf(const Node& node) {
@@ -74,11 +75,15 @@ bool RowPasses::IsFold(NodeId n) const {
 
 void RowPasses::FindPasses() {
   pass_.assign(kernel_.nodes.size(), 0);
+  load_depth_.assign(kernel_.nodes.size(), 0);
   for (size_t n = 0; n < kernel_.nodes.size(); ++n) {
     const Node& node = kernel_.nodes[n];
     int pass = 0;
     bool after_columns = false;
+    int depth = node.kind == NodeKind::kLoad ? 1 : 0;
+    const int own = depth;
     auto needs = [&](NodeId o) {
+      depth = std::max(depth, load_depth_[o] + own);
       after_columns = after_columns || pass_[o] < 0;
       pass = std::max(pass, pass_[o]);
     };
@@ -91,6 +96,7 @@ void RowPasses::FindPasses() {
     if (IsRowFold(id)) ++pass;
     if (IsFold(id) && !IsRowFold(id)) after_columns = true;
     pass_[n] = after_columns ? -1 : pass;
+    load_depth_[n] = depth;
     last_pass_ = std::max(last_pass_, pass_[n]);
   }
 }
@@ -189,9 +195,11 @@ int64_t RowPasses::RecomputedOps(NodeId n) {
 void RowPasses::PickKept() {
   if (!g_.cached) return;
   int64_t held_registers = 0;
-  for (NodeId n : held_) {
-    held_registers +=
-        g_.chunks * g_.vector * StorageBytes(kernel_.nodes[n].type) / 4;
+  if (g_.stages == 0) {
+    for (NodeId n : held_) {
+      held_registers +=
+          g_.chunks * g_.vector * StorageBytes(kernel_.nodes[n].type) / 4;
+    }
   }
   for (const Fold& f : columns_) {
     for (NodeId v : f.values) {
@@ -200,9 +208,10 @@ void RowPasses::PickKept() {
           std::max<int64_t>(1, StorageBytes(kernel_.nodes[v].type) / 4);
     }
   }
-  const int64_t limit =
-      std::min(kMostKeptRegisters, kRegistersPerBlock / g_.BlockThreads() -
-                                       kOtherRegisters - held_registers);
+  const int64_t other = g_.stages > 0 ? kOtherWithRing : kOtherRegisters;
+  const int64_t limit = std::min(
+      kMostKeptRegisters,
+      kRegisters / (g_.BlockThreads() * g_.resident) - other - held_registers);
   int64_t registers = 0;
   std::set<NodeId> seen;
   for (int pass = 0; pass <= last_pass_; ++pass) {
@@ -254,6 +263,7 @@ std::string RowPasses::RowGuard(absl::string_view before) const {
 
 void RowPasses::DeclareHeld() {
   for (NodeId n : held_) {
+    if (g_.stages > 0) break;
     const Node& node = kernel_.nodes[n];
     w_.Line(absl::StrCat(
         VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " a", n,
@@ -365,7 +375,6 @@ absl::Status RowPasses::EmitRowStores() {
     if ((s.vars & column_bit_) == 0) needs.push_back(s.value);
   }
   if (needs.empty()) return absl::OkStatus();
-  RIDGE_RETURN_IF_ERROR(w_.Emit(needs));
   w_.Open(absl::StrCat("if (x == 0", RowGuard(" && "), ") {"));
   for (const Store& s : stores_) {
     if (s.vars & column_bit_) continue;
@@ -375,14 +384,38 @@ absl::Status RowPasses::EmitRowStores() {
   return absl::OkStatus();
 }
 
+// Loads for the row's own values, before the pass that comes between them and
+// their use; where an index is loaded itself, one pass later.
+absl::Status RowPasses::EmitEarlyLoads(int pass) {
+  std::vector<NodeId> roots;
+  for (const Store& s : stores_) {
+    if ((s.vars & column_bit_) != 0) continue;
+    roots.push_back(s.value);
+    if (s.guard >= 0) roots.push_back(s.guard);
+  }
+  for (NodeId n : w_.Needs(roots, [&](NodeId n) { return IsFold(n); })) {
+    if (kernel_.nodes[n].kind == NodeKind::kLoad && !InLoop(n) &&
+        pass_[n] <= pass && load_depth_[n] <= pass + 1) {
+      RIDGE_RETURN_IF_ERROR(w_.Emit(n));
+      w_.Line(absl::StrCat("rdg_pin(", w_.Name(n), ");"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Whatever a pass reads that no element changes, before the loop.
 absl::Status RowPasses::EmitShared(absl::Span<const NodeId> roots) {
   auto stop = [&](NodeId n) { return IsFold(n); };
   std::vector<NodeId> shared;
-  for (NodeId n : w_.Needs(roots, stop)) {
+  const std::vector<NodeId> needs = w_.Needs(roots, stop);
+  for (NodeId n : needs) {
     if (!InLoop(n)) shared.push_back(n);
   }
-  return w_.Emit(shared);
+  RIDGE_RETURN_IF_ERROR(w_.Emit(shared));
+  for (NodeId n : w_.Divisors(needs, [&](NodeId n) { return InLoop(n); })) {
+    RIDGE_RETURN_IF_ERROR(w_.EmitReciprocal(n));
+  }
+  return absl::OkStatus();
 }
 
 std::vector<Fold> RowPasses::FoldsOf(int pass) {
@@ -407,6 +440,7 @@ absl::Status RowPasses::EmitPass(int pass) {
   if (roots.empty()) return absl::OkStatus();
   std::vector<Fold> folds = FoldsOf(pass);
   w_.Line(absl::StrCat("// Pass ", pass));
+  RIDGE_RETURN_IF_ERROR(EmitEarlyLoads(pass));
   RIDGE_RETURN_IF_ERROR(EmitShared(roots));
   for (const Fold& fold : folds) {
     RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
@@ -426,7 +460,7 @@ absl::Status RowPasses::EmitPass(int pass) {
   CloseInside();
   w_.Close();
   if (!folds.empty()) ++meetings_;
-  return Combine(pass, folds);
+  return Combine(folds);
 }
 
 absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
@@ -436,6 +470,10 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
   };
   std::vector<NodeId> needs = w_.Needs(roots, stop);
   for (NodeId n : needs) {
+    if (g_.stages > 0 && held_.count(n)) {
+      w_.Line(absl::StrCat("const auto a", n, " = h", n, "[", RingPlace("slot"),
+                           "];"));
+    }
     if (!streamed_.count(n)) continue;
     const Node& node = kernel_.nodes[n];
     std::string name = absl::StrCat("b", n);
@@ -472,7 +510,8 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     if (!held && !streamed_.count(n)) continue;
     const Node& node = kernel_.nodes[n];
     std::string element =
-        held ? absl::StrCat("a", n, "[q].x[j]") : absl::StrCat("b", n, ".x[j]");
+        held ? absl::StrCat("a", n, g_.stages > 0 ? "" : "[q]", ".x[j]")
+             : absl::StrCat("b", n, ".x[j]");
     w_.Line(absl::StrCat("const ", CarryType(node.type), " n", n, " = ",
                          LoadText(node.type, element), ";"));
     w_.Define(n, absl::StrCat("n", n));

@@ -15,6 +15,10 @@
 // value. A value that takes long to compute and is needed in a later pass
 // again is kept, as far as registers go. Where a row is too long to hold, each
 // pass reads it again.
+//
+// With stages, blocks walk over the rows, and the inputs of the next turns are
+// copied to a ring in shared memory meanwhile (row_ring.cc). A thread reads
+// only what it copied itself, so that the ring needs no barriers.
 #ifndef RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
 #define RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
 
@@ -31,6 +35,9 @@
 #include "backends/kernel/schedules/row_reduce.h"
 
 namespace ridge::cuda {
+
+// CUDA functions that a kernel with a ring calls.
+extern const char kRingHelpers[];
 
 class RowPasses {
  public:
@@ -49,19 +56,30 @@ class RowPasses {
   void LoadHeld(bool ahead);
   void DeclareAhead();
   void TakeAhead();
+  // The ring in dynamic shared memory, where the geometry has stages.
+  void DeclareRing();
+  // Opens the walk over a block's turns, from `first`, `step` apart; in it the
+  // row and its inputs are there. Closes it.
+  void OpenWalk(absl::string_view first, absl::string_view step);
+  void CloseWalk();
+  int64_t RingBytes() const;
+  // Row `r` of the thread in the block's turn.
+  void DeclareRow(absl::string_view turn);
   absl::Status DeclareColumns();
   // All passes, then the values of the row itself. Row variable `r` and thread
   // variable `x` are in scope; `in_range` too where rows may be missing.
   absl::Status EmitPasses();
   // Each thread's column sums to scratch memory, share blockIdx.x.
   void StoreColumns();
-  // The kernel's stores that hang on a fold over the rows: not done here.
-  const std::vector<Store>& after_columns() const { return after_columns_; }
   // Passes after which threads wait for each other.
   int Meetings() const { return meetings_; }
+  // The kernel's stores that hang on a fold over the rows: not done here.
+  const std::vector<Store>& after_columns() const { return after_columns_; }
 
  private:
   bool IsRowFold(NodeId n) const;
+  // Threads of a row meet once a turn.
+  bool OneMeeting() const { return last_pass_ == 1; }
   // A fold across the space, over the row or over the rows.
   bool IsFold(NodeId n) const;
   bool InLoop(NodeId n);
@@ -75,10 +93,14 @@ class RowPasses {
   int64_t RecomputedOps(NodeId n);
 
   std::string RowGuard(absl::string_view before) const;
+  std::string RingPlace(absl::string_view slot) const;
+  int64_t VectorBytes(NodeId n) const;
+  void LoadRing(absl::string_view turn, absl::string_view slot);
   void LoadVector(NodeId n, absl::string_view target);
   void OpenChunks();
   void OpenInside();
   void CloseInside();
+  absl::Status EmitEarlyLoads(int pass);
   absl::Status EmitShared(absl::Span<const NodeId> roots);
   std::vector<Fold> FoldsOf(int pass);
   absl::Status EmitPass(int pass);
@@ -88,9 +110,9 @@ class RowPasses {
 
   // From one accumulator a lane and thread to the row's value everywhere
   // (row_combine.cc).
-  absl::Status Combine(int pass, const std::vector<Fold>& folds);
+  absl::Status Combine(const std::vector<Fold>& folds);
   absl::Status AcrossWarps(const std::vector<Fold>& folds, int64_t warps);
-  absl::Status AcrossBlocks(int pass, const std::vector<Fold>& folds);
+  absl::Status AcrossBlocks(const std::vector<Fold>& folds, int64_t warps);
 
   const Kernel& kernel_;
   RowGeometry g_;
@@ -100,6 +122,7 @@ class RowPasses {
   BodyWriter w_;
   uint64_t column_bit_;
   std::vector<int> pass_;  // row folds on the longest path; -1: after a column
+  std::vector<int> load_depth_;  // loads on the longest path, itself included
   int last_pass_ = 0;
   int meetings_ = 0;
   std::map<NodeId, IndexId> base_;

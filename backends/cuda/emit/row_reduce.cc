@@ -13,61 +13,37 @@ RDG_FN unsigned rdg_cluster_rank() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
-RDG_FN void rdg_cluster_sync() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\n"
-               "barrier.cluster.wait.acquire.aligned;" ::: "memory");
+RDG_FN void rdg_cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-// The word at `p` of this block's shared memory, in block `rank`'s.
-RDG_FN unsigned rdg_cluster_word(const unsigned* p, unsigned rank) {
-  unsigned near = (unsigned)__cvta_generic_to_shared(p), far, v;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(far) : "r"(near), "r"(rank));
-  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(far));
-  return v;
+RDG_FN void rdg_cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+// Writes to what `p`, of this block's shared memory, is in block `rank`'s.
 template <typename T>
-RDG_FN T rdg_cluster_read(const T* p, unsigned rank) {
+RDG_FN void rdg_cluster_write(T* p, unsigned rank, const T& value) {
   static_assert(sizeof(T) % 4 == 0, "whole words");
   unsigned words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+  unsigned near = (unsigned)__cvta_generic_to_shared(p), far;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(far) : "r"(near), "r"(rank));
 #pragma unroll
   for (int i = 0; i < (int)(sizeof(T) / 4); ++i) {
-    words[i] = rdg_cluster_word((const unsigned*)p + i, rank);
+    asm volatile("st.shared::cluster.u32 [%0], %1;"
+                 :: "r"(far + 4 * i), "r"(words[i]) : "memory");
   }
-  T value;
-  memcpy(&value, words, sizeof(T));
-  return value;
 }
 )cuda";
 
-// Blocks of a cluster that share a multiprocessor: one loads while the other
-// waits for its cluster.
-constexpr int kBlocksBesideEachOther = 2;
-
-void EmitHead(const RowGeometry& g, BodyWriter* w) {
-  const std::string& index = w->index_type();
+void EmitThread(const RowGeometry& g, BodyWriter* w) {
   w->Line(absl::StrCat("const int lane = threadIdx.x % ", g.row_threads, ";"));
   std::string x = "lane";
-  std::string block = absl::StrCat("(", index, ")blockIdx.x");
   if (g.cluster > 1) {
     w->Line("const int rank = (int)rdg_cluster_rank();");
     x = absl::StrCat("lane + rank * ", g.row_threads);
-    block = absl::StrCat("(", index, ")(blockIdx.x / ", g.cluster, ")");
   }
-  w->Line(absl::StrCat("const ", index, " x = ", x, ";"));
-  std::string row = g.block_rows == 1
-                        ? block
-                        : absl::StrCat(block, " * ", g.block_rows,
-                                       " + threadIdx.x / ", g.row_threads);
-  if (g.rows % g.block_rows == 0) {
-    w->Line(absl::StrCat("const ", index, " r = ", row, ";"));
-  } else {
-    // Threads past the last row repeat it and store nothing.
-    w->Line(absl::StrCat("const ", index, " row = ", row, ";"));
-    w->Line(absl::StrCat("const bool in_range = row < ", g.rows, ";"));
-    w->Line(absl::StrCat("const ", index, " r = in_range ? row : ", g.rows - 1,
-                         ";"));
-  }
-  w->Line("__builtin_assume(r >= 0);");
+  w->Line(absl::StrCat("const ", w->index_type(), " x = ", x, ";"));
   w->Line("__builtin_assume(x >= 0);");
 }
 
@@ -82,25 +58,44 @@ absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
   emitted.choice = ChoiceOf(g);
   RowPasses passes(kernel, g, {});
   BodyWriter& w = passes.writer();
-  EmitHead(g, &w);
-  passes.DeclareHeld();
-  passes.LoadHeld(/*ahead=*/false);
-  RIDGE_RETURN_IF_ERROR(passes.EmitPasses());
+  EmitThread(g, &w);
+  if (g.cluster > 1) w.Line("rdg_cluster_arrive();");
+  // Clusters take turns in order.
+  auto of_cluster = [&](absl::string_view blocks) {
+    return g.cluster == 1 ? absl::StrCat("(", w.index_type(), ")", blocks)
+                          : absl::StrCat("(", w.index_type(), ")(", blocks,
+                                         " / ", g.cluster, ")");
+  };
+  Launch launch;
+  if (g.stages > 0) {
+    passes.DeclareRing();
+    passes.OpenWalk(of_cluster("blockIdx.x"), of_cluster("gridDim.x"));
+    passes.DeclareHeld();
+    RIDGE_RETURN_IF_ERROR(passes.EmitPasses());
+    passes.CloseWalk();
+    launch.resident = true;
+    launch.shared_bytes = passes.RingBytes();
+  } else {
+    passes.DeclareRow(of_cluster("blockIdx.x"));
+    passes.DeclareHeld();
+    passes.LoadHeld(/*ahead=*/false);
+    RIDGE_RETURN_IF_ERROR(passes.EmitPasses());
+  }
   RIDGE_ASSIGN_OR_RETURN(std::string helpers, w.FunctionsText());
   std::string bounds = absl::StrCat(g.BlockThreads());
+  if (g.resident > 1) absl::StrAppend(&bounds, ", ", g.resident);
   std::string cluster;
   if (g.cluster > 1) {
     cluster = absl::StrCat("__cluster_dims__(", g.cluster, ", 1, 1) ");
-    absl::StrAppend(&bounds, ", ", kBlocksBesideEachOther);
   }
   emitted.source = absl::StrCat(
-      FilePrelude(), g.cluster > 1 ? kClusterHelpers : "", helpers,
+      FilePrelude(), g.cluster > 1 ? kClusterHelpers : "",
+      g.stages > 0 ? kRingHelpers : "", helpers,
       "\nextern \"C\" __global__ void ", cluster, "__launch_bounds__(", bounds,
       ") ", kernel.name, "(", w.ParameterText("__restrict__"), ") {\n",
       w.TakeText(), "}\n");
-  Launch launch;
   launch.function = kernel.name;
-  launch.grid = CeilDiv(g.rows, g.block_rows) * g.cluster;
+  launch.grid = g.Turns() * g.cluster;
   launch.block = static_cast<int>(g.BlockThreads());
   launch.cluster = static_cast<int>(g.cluster);
   emitted.launches.push_back(std::move(launch));

@@ -4,17 +4,42 @@
 #include <set>
 
 #include "backends/kernel/schedules/geometry.h"
+#include "backends/kernel/schedules/table.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge {
+namespace {
+
+// Bytes of shared memory's rate that a lookup takes: a word, and the waits for
+// others in the same bank (3.4 for a warp of random indices).
+constexpr double kLookupBytes = 4 * 3.4;
+
+// All stores are of the same points, none adds to others', and nothing is to be
+// done before.
+bool OneLaunch(const Kernel& kernel) {
+  return kernel.prologue == nullptr && !kernel.stores.empty() &&
+         std::all_of(
+             kernel.stores.begin(), kernel.stores.end(), [&](const Store& s) {
+               return s.vars == kernel.stores.front().vars && s.combine < 0;
+             });
+}
+
+}  // namespace
 
 LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
                             const ScheduleChoice& choice,
                             const DeviceLimits& device) {
   LoopGeometry g;
   g.points = PointCount(kernel, store_vars);
-  g.threads = ParameterOr(choice, "threads",
-                          std::min(256, device.max_threads_per_block));
+  if (OneLaunch(kernel)) {
+    const int64_t wanted = ParameterOr(choice, "table", -1);
+    g.table = wanted < 0 ? TablePays(kernel, g.points, device)
+                         : wanted > 0 && FindTable(kernel, device).value >= 0;
+  }
+  // A table leaves room for one block on a multiprocessor.
+  g.threads =
+      ParameterOr(choice, "threads",
+                  std::min(g.table ? 1024 : 256, device.max_threads_per_block));
   g.vector = ParameterOr(choice, "vector", NaturalVector(kernel));
   // Few points: spread them over the device before making vectors of them.
   const int64_t processors = device.multiprocessors;
@@ -35,7 +60,10 @@ LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
 
 ScheduleChoice ChoiceOf(absl::string_view schedule, const LoopGeometry& g) {
   return {std::string(schedule),
-          {{"vector", g.vector}, {"threads", g.threads}, {"unroll", g.unroll}}};
+          {{"vector", g.vector},
+           {"threads", g.threads},
+           {"unroll", g.unroll},
+           {"table", g.table ? 1 : 0}}};
 }
 
 namespace {
@@ -64,6 +92,12 @@ class Loop : public Schedule {
     space.axes.push_back({"vector", FirstOf(g.vector, vectors)});
     space.axes.push_back({"threads", FirstOf(g.threads, {128, 256, 512})});
     space.axes.push_back({"unroll", FirstOf(g.unroll, unrolls)});
+    std::vector<int64_t> tables = {0};
+    if (OneLaunch(kernel) && FoldedMask(kernel) == 0 &&
+        FindTable(kernel, device).value >= 0) {
+      tables.push_back(1);
+    }
+    space.axes.push_back({"table", FirstOf(g.table, tables)});
     return space;
   }
 
@@ -96,7 +130,19 @@ class Loop : public Schedule {
     const std::vector<Context> contexts = Contexts(kernel);
     const double points = static_cast<double>(PointCount(kernel, all));
     const uint64_t lane = uint64_t{1} << (kernel.space_vars - 1);
+    Table table;
+    if (g.table) {
+      table = FindTable(kernel, device);
+      r.launches += 1;
+      r.blocks = std::min<int64_t>(r.blocks, device.multiprocessors);
+      r.shared_bytes = table.bytes;
+      r.shared_ops_bytes = points * kLookupBytes;
+      r.extra_bytes_written = table.bytes;
+    }
     auto evaluations = [&](const Node& n) {
+      if (g.table && table.inside[&n - kernel.nodes.data()]) {
+        return static_cast<double>(table.entries);
+      }
       const Context& c = contexts[&n - kernel.nodes.data()];
       const double folded = static_cast<double>(PointCount(kernel, n.reduced));
       double times = 0;

@@ -6,6 +6,8 @@
 //   vector   consecutive points of one thread's access: a power of two
 //   threads  of a block
 //   unroll   vectors a thread computes, a block apart, loads of all first
+//   table    1: what depends on one small value alone is looked up (table.h);
+//            blocks stay and walk over the points
 #ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_LOOP_H_
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_LOOP_H_
 
@@ -19,6 +21,7 @@ struct LoopGeometry {
   int64_t vector = 1;
   int64_t threads = 256;
   int64_t unroll = 1;
+  bool table = false;
   int64_t full_blocks = 0;  // blocks of threads * unroll * vector points
   int64_t tail_blocks = 0;  // blocks of one point a thread for the rest
 };

@@ -10,6 +10,9 @@ namespace {
 
 // Registers for column sums and a row's inputs, in bytes; beyond, they spill.
 constexpr int64_t kMostHeldBytes = 640;
+// Each lane has accumulators of its own, to be combined at the end of the row:
+// four were 12% faster than eight (layer norm backward of bf16 on H200).
+constexpr int64_t kMostVector = 4;
 
 }  // namespace
 
@@ -21,7 +24,8 @@ RowColumnGeometry RowColumnGeometryOf(const Kernel& kernel,
   g.columns = kernel.vars[kernel.space_vars - 1].extent;
   g.rows = PointCount(kernel, SpaceMask(kernel) & ~column);
   g.vector = PowerDividing(
-      g.columns, ParameterOr(choice, "vector", NaturalVector(kernel)));
+      g.columns, ParameterOr(choice, "vector",
+                             std::min(kMostVector, NaturalVector(kernel))));
   const int64_t vectors = std::max<int64_t>(1, g.columns / g.vector);
   g.threads = ParameterOr(
       choice, "threads",

@@ -3,33 +3,27 @@
 #include <algorithm>
 
 #include "backends/kernel/schedules/geometry.h"
+#include "backends/kernel/schedules/row_ring.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge {
 namespace {
 
-// Bytes of the row's inputs that a thread may comfortably hold, alone and where
-// several blocks share a row; and before the row no longer stays.
+// Bytes of the row's inputs that a thread may comfortably hold; and before the
+// row no longer stays.
 constexpr int64_t kComfortableBytes = 128;
-constexpr int64_t kComfortableSharedBytes = 64;
 constexpr int64_t kMostHeldBytes = 160;
+// Turns of a resident block below which filling the stages costs too much.
+constexpr int64_t kFewestTurns = 8;
+// Threads of a multiprocessor, in blocks that share rows, beyond which each has
+// too few registers.
+constexpr int64_t kMostResidentThreads = 2048;
 // Threads of a row in one block: larger blocks leave a thread few registers,
 // and a multiprocessor nothing to do while they wait for each other.
 constexpr int64_t kMostThreads = 512;
-
-// Bytes that a thread holds for one vector of each of the row's inputs. Only
-// what varies with the row is held; scales and biases are read when needed.
-int64_t HeldBytes(const Kernel& kernel, int64_t vector) {
-  const uint64_t column = MinorBit(kernel);
-  int64_t bytes = 0;
-  for (const Node& n : kernel.nodes) {
-    if (n.kind == NodeKind::kLoad && (n.vars & column) != 0 &&
-        (n.vars & ~column & SpaceMask(kernel)) != 0) {
-      bytes += NodeBytes(n) * vector;
-    }
-  }
-  return std::max<int64_t>(bytes, 1);
-}
+constexpr int64_t kThreadsOfCluster = 256;
+// The next turn's rows come while this one's are worked on.
+constexpr int64_t kStages = 2;
 
 }  // namespace
 
@@ -48,17 +42,20 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
   width =
       std::max<int64_t>(width, std::min<int64_t>(32, NextPowerOfTwo(vectors)));
   const int64_t held = HeldBytes(kernel, g.vector);
-  const int64_t threads = std::min<int64_t>(
+  int64_t threads = std::min<int64_t>(
       width, std::min<int64_t>(kMostThreads, device.max_threads_per_block));
   const int64_t most_blocks = std::min(device.max_cluster_blocks, 8);
-  auto per_thread = [&](int64_t blocks) {
-    return CeilDiv(vectors, threads * blocks) * held;
-  };
   int64_t cluster = 1;
-  if (per_thread(1) > kComfortableBytes) {
-    while (per_thread(cluster) > kComfortableSharedBytes &&
-           cluster < most_blocks) {
-      cluster *= 2;
+  auto per_thread = [&] { return CeilDiv(vectors, threads * cluster) * held; };
+  if (per_thread() > kComfortableBytes && most_blocks > 1) {
+    // Few threads first: each adds to what combining their results takes.
+    for (int64_t t : {std::min(threads, kThreadsOfCluster), threads}) {
+      threads = t;
+      cluster = 1;
+      while (per_thread() > kComfortableBytes && cluster < most_blocks) {
+        cluster *= 2;
+      }
+      if (per_thread() <= kMostHeldBytes) break;
     }
   }
   g.row_threads = ParameterOr(choice, "threads", threads);
@@ -73,6 +70,16 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
   g.chunks = CeilDiv(vectors, g.Width());
   g.cached =
       ParameterOr(choice, "cached", g.chunks * held <= kMostHeldBytes) != 0;
+  if (!device.is_gpu) return g;
+  // Where rows are shared by blocks, each turn has moments when nothing is
+  // being loaded unless the next one's rows are on their way already.
+  g.resident = ParameterOr(choice, "resident", 1);
+  const bool many = g.Turns() * g.cluster >=
+                    kFewestTurns * g.resident * device.multiprocessors;
+  const int64_t most = g.cached ? MostStages(kernel, g, device) : 0;
+  const int64_t stages = g.cluster > 1 && many ? kStages : 0;
+  g.stages = std::min(ParameterOr(choice, "stages", stages), most);
+  if (g.stages < 2) g.stages = 0;
   return g;
 }
 
@@ -82,7 +89,9 @@ ScheduleChoice ChoiceOf(const RowGeometry& g) {
            {"threads", g.row_threads},
            {"rows", g.block_rows},
            {"cluster", g.cluster},
-           {"cached", g.cached ? 1 : 0}}};
+           {"cached", g.cached ? 1 : 0},
+           {"stages", g.stages},
+           {"resident", g.resident}}};
 }
 
 namespace {
@@ -152,6 +161,19 @@ class RowReduce : public Schedule {
     }
     space.axes.push_back({"cluster", FirstOf(g.cluster, clusters)});
     space.axes.push_back({"cached", FirstOf(g.cached, {0, 1})});
+    std::vector<int64_t> stages = {0};
+    if (g.cached) {
+      const int64_t most = MostStages(kernel, g, device);
+      for (int64_t s = 2; s <= most; ++s) stages.push_back(s);
+    }
+    space.axes.push_back({"stages", FirstOf(g.stages, stages)});
+    std::vector<int64_t> residents;
+    for (int64_t r : {1, 2, 4}) {
+      if (g.cluster > 1 && r * g.row_threads <= kMostResidentThreads) {
+        residents.push_back(r);
+      }
+    }
+    space.axes.push_back({"resident", FirstOf(g.resident, residents)});
     return space;
   }
 
@@ -167,15 +189,20 @@ class RowReduce : public Schedule {
     RIDGE_RETURN_IF_ERROR(CanSchedule(kernel, device));
     const RowGeometry g = RowGeometryOf(kernel, choice, device);
     Resources r;
-    r.blocks = CeilDiv(g.rows, g.block_rows) * g.cluster;
+    r.blocks = g.Turns() * g.cluster;
+    if (g.stages > 0) {
+      r.blocks = std::min(r.blocks, g.resident * device.multiprocessors);
+      r.shared_bytes = g.stages * TurnBytes(kernel, g);
+    }
     r.threads_per_block = static_cast<int>(g.BlockThreads());
     r.cluster_blocks = static_cast<int>(g.cluster);
     const int folds = FoldCount(kernel);
     // A value a warp for each fold, where a row takes several warps.
     if (g.row_threads > 32 || g.cluster > 1) {
-      r.shared_bytes = folds * CeilDiv(g.BlockThreads(), 32) * 8;
+      r.shared_bytes += folds * CeilDiv(g.BlockThreads(), 32) * 8;
     }
-    const int64_t held = g.cached ? g.chunks * HeldBytes(kernel, g.vector) : 0;
+    const int64_t held =
+        g.cached && g.stages == 0 ? g.chunks * HeldBytes(kernel, g.vector) : 0;
     r.registers = EstimateRegisters(kernel, held, device);
     // Later phases compute again what the row's elements need, unless kept.
     const int passes = g.cached ? 1 : PhaseCount(kernel) + 1;

@@ -10,7 +10,12 @@
 //   threads  of a block that share a row
 //   rows     of one block
 //   cluster  blocks that share a row (through each other's shared memory)
-//   cached   1: the row stays in registers between phases; 0: read again
+//   cached   1: the row stays in the multiprocessor between phases; 0: read
+//            again
+//   stages   0: a block has one turn, and loads its rows into registers; more:
+//            blocks stay and walk over the rows, and this many turns' rows are
+//            in shared memory or on their way there
+//   resident blocks that a multiprocessor has registers and shared memory for
 #ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
 
@@ -27,9 +32,14 @@ struct RowGeometry {
   int64_t cluster = 1;
   int64_t chunks = 1;  // vectors a thread has of its row
   bool cached = true;
+  int64_t stages = 0;
+  // Blocks that share a multiprocessor: one waits for its cluster or for
+  // memory while another works.
+  int64_t resident = 1;
 
   int64_t Width() const { return row_threads * cluster; }
   int64_t BlockThreads() const { return row_threads * block_rows; }
+  int64_t Turns() const { return (rows + block_rows - 1) / block_rows; }
   // The last chunk reaches beyond the row's end.
   bool Ragged() const { return chunks * Width() * vector != columns; }
 };

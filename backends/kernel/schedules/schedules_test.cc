@@ -6,6 +6,7 @@
 #include "backends/kernel/schedules/loop.h"
 #include "backends/kernel/schedules/row_column.h"
 #include "backends/kernel/schedules/row_reduce.h"
+#include "backends/kernel/schedules/table.h"
 #include "backends/kernel/schedules/transpose.h"
 #include "backends/kernel/testing.h"
 #include "gmock/gmock.h"
@@ -44,6 +45,23 @@ constexpr char kWideRow[] = R"(
   b = f32[1024,131072] broadcast(s), dimensions={0}
   d = f32[1024,131072] divide(f, b)
   ROOT o = bf16[1024,131072] convert(d))";
+
+// GELU of bf16 and a residual: `g` depends on x alone.
+constexpr char kSmallGelu[] = R"(
+  x = bf16[16384,8192] parameter(0)
+  y = bf16[16384,8192] parameter(1)
+  h = bf16[] constant(0.5)
+  hb = bf16[16384,8192] broadcast(h), dimensions={}
+  c = bf16[] constant(0.0447)
+  cb = bf16[16384,8192] broadcast(c), dimensions={}
+  q = bf16[16384,8192] multiply(x, x)
+  q3 = bf16[16384,8192] multiply(q, x)
+  s = bf16[16384,8192] multiply(q3, cb)
+  i = bf16[16384,8192] add(x, s)
+  t = bf16[16384,8192] tanh(i)
+  u = bf16[16384,8192] multiply(t, hb)
+  g = bf16[16384,8192] multiply(u, x)
+  ROOT o = bf16[16384,8192] add(g, y))";
 
 constexpr char kColumns[] = R"(
   x = f32[32768,2048] parameter(0)
@@ -164,11 +182,20 @@ TEST(RowReduceTest, RowsOf256KilobytesTakeACluster) {
   Kernel k = Built(kWideRow, GroupPattern::kRowReduce);
   RowGeometry g = RowGeometryOf(k, {}, DeviceLimits());
   EXPECT_EQ(g.cluster, 8);
-  EXPECT_EQ(g.chunks, 4);
+  EXPECT_EQ(g.row_threads, 256);
+  EXPECT_EQ(g.chunks, 8);
   EXPECT_TRUE(g.cached);
   DeviceLimits no_clusters;
   no_clusters.max_cluster_blocks = 1;
   EXPECT_FALSE(RowGeometryOf(k, {}, no_clusters).cached);
+}
+
+TEST(RowReduceTest, ManyLongRowsAreWalkedWithStages) {
+  Kernel few = Built(kWideRow, GroupPattern::kRowReduce);
+  EXPECT_EQ(RowGeometryOf(few, {}, DeviceLimits()).stages, 2);
+  DeviceLimits large;
+  large.multiprocessors = 2048;
+  EXPECT_EQ(RowGeometryOf(few, {}, large).stages, 0);
 }
 
 TEST(RowReduceTest, ShortRowsShareABlock) {
@@ -244,6 +271,38 @@ TEST(LoopTest, ReductionsAreComputedAgainForEachPoint) {
       Default(kRowNorm, GroupPattern::kRowReduce, RowReduceSchedule());
   Resources loop = Default(kRowNorm, GroupPattern::kRowReduce, LoopSchedule());
   EXPECT_GT(loop.fma_ops, 100 * row.fma_ops);
+}
+
+TEST(TableTest, HoldsWhatDependsOnOneSmallValue) {
+  Kernel k = Built(kSmallGelu, GroupPattern::kLoop);
+  Table table = FindTable(k, DeviceLimits());
+  ASSERT_GE(table.value, 0);
+  EXPECT_EQ(k.nodes[table.from].kind, NodeKind::kLoad);
+  EXPECT_EQ(table.entries, 65536);
+  EXPECT_EQ(table.bytes, 131072);
+  // All but the last addition.
+  EXPECT_EQ(k.nodes[table.value].opcode, Opcode::kMultiply);
+  EXPECT_TRUE(LoopGeometryOf(k, SpaceMask(k), {}, DeviceLimits()).table);
+}
+
+TEST(TableTest, FewPointsAreComputed) {
+  Kernel k = Built(R"(
+  x = bf16[1024,1024] parameter(0)
+  t = bf16[1024,1024] tanh(x)
+  u = bf16[1024,1024] tanh(t)
+  ROOT v = bf16[1024,1024] tanh(u))",
+                   GroupPattern::kLoop);
+  EXPECT_GE(FindTable(k, DeviceLimits()).value, 0);
+  EXPECT_FALSE(LoopGeometryOf(k, SpaceMask(k), {}, DeviceLimits()).table);
+}
+
+TEST(TableTest, WideValuesHaveNone) {
+  Kernel k = Built(R"(
+  x = f32[16384,8192] parameter(0)
+  t = f32[16384,8192] tanh(x)
+  ROOT u = bf16[16384,8192] convert(t))",
+                   GroupPattern::kLoop);
+  EXPECT_LT(FindTable(k, DeviceLimits()).value, 0);
 }
 
 TEST(SchedulesTest, UnknownNameListsTheKnown) {

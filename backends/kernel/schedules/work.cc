@@ -24,6 +24,8 @@ constexpr CostRow kCosts[] = {
     {Opcode::kAcosh, {40, 2}}, {Opcode::kAtanh, {40, 2}},
     {Opcode::kCbrt, {40, 2}},  {Opcode::kRemainder, {40, 2}},
 };
+// The fast form of a quotient of bf16, which rounds right.
+constexpr double kBf16Divide = 3;
 // Integer division is a subroutine.
 constexpr double kIntegerDivide = 20;
 // An f64 transcendental, in f64 operations, for each special operation of f32.
@@ -32,7 +34,10 @@ constexpr double kDoubleSpecial = 4;
 constexpr double kAddressOps = 2;
 
 void AddOp(const Node& n, double times, Resources* r) {
-  const OpCost cost = CostOf(n.opcode);
+  OpCost cost = CostOf(n.opcode);
+  if (n.opcode == Opcode::kDivide && n.type == ElementType::kBF16) {
+    cost.fma = kBf16Divide;
+  }
   if (IsInteger(n.type)) {
     const bool divides =
         n.opcode == Opcode::kDivide || n.opcode == Opcode::kRemainder;
