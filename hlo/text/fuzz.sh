@@ -17,7 +17,7 @@ corpus="${2:-$work/corpus}"
 mkdir -p "$corpus" "$work/seeds"
 
 . tools/dev/fuzz_build.sh
-build_fuzzer text_fuzz hlo/base/file.cc hlo/verify/shape_inference.cc \
+build_fuzzer text_fuzz hlo/base/file.cc hlo/verify/raw_fields.cc hlo/verify/shape_inference.cc \
   hlo/verify/infer*.cc hlo/ir/*.cc hlo/text/*.cc --
 
 # Every quoted word of the tables is a word of the dictionary.
