@@ -163,8 +163,10 @@ constexpr absl::string_view kFrameFields[] = {"file_location_id",
 bool Parser::ParseHeader() {
   if (!s_.EatWord("HloModule")) return true;
   s_.SkipSpace();
+  const char* at = s_.position();
   absl::string_view name = s_.PrefixedName();
-  if (name.empty()) {
+  if (name.empty() || name == "ENTRY") {
+    s_.set_position(at);
     return s_.FailHere("header", absl::StrCat("expected the module's name, "
                                               "found ",
                                               s_.Found()));

@@ -190,20 +190,23 @@ bool Parser::ParseOperands(Draft* draft) {
 
 bool Parser::ParseOperandList(Draft* draft) {
   if (!s_.Expect('(', "operands", "before the operands")) return false;
-  if (s_.Eat(')')) return true;
-  do {
+  while (true) {
+    // Like XLA: a place without an operand is passed over.
+    while (s_.Eat(',')) {
+    }
+    if (s_.Eat(')')) return true;
     Instruction* operand = ParseOperand();
     if (operand == nullptr) return false;
     draft->operands.push_back(operand);
     if (!broken_.empty() && broken_.contains(operand)) {
       draft->uses_broken = true;
     }
-  } while (s_.Eat(','));
-  if (s_.Eat(')')) return true;
-  return s_.FailHere(
-      "operands",
-      absl::StrCat("expected `,` or `)` after operand ",
-                   draft->operands.size() - 1, ", found ", s_.Found()));
+    if (s_.Peek() == ',' || s_.Peek() == ')') continue;
+    return s_.FailHere(
+        "operands",
+        absl::StrCat("expected `,` or `)` after operand ",
+                     draft->operands.size() - 1, ", found ", s_.Found()));
+  }
 }
 
 // [shape] [%]name, or an instruction without name and attributes.

@@ -233,6 +233,11 @@ TEST(ParserErrorTest, RecoveryTablesAreRead) {
               HasSubstr("the recovery module does not parse: "));
 }
 
+TEST(ParserErrorTest, AHeaderNeedsAName) {
+  EXPECT_THAT(Error("HloModule\nENTRY e { x = f32[] parameter(0) }").message,
+              HasSubstr("expected the module's name, found `ENTRY`"));
+}
+
 // Its -done would be another opcode.
 TEST(ParserErrorTest, TransfersHaveNoAsyncSugar) {
   EXPECT_THAT(Error("e { t = token[] after-all()\n"

@@ -72,6 +72,12 @@ TEST(ParserTest, LoneInstructionWithoutNames) {
   EXPECT_EQ(Root(module)->name(), "_");
 }
 
+// XLA, too, passes over places without an operand.
+TEST(ParserTest, EmptyOperandsAreNone) {
+  auto module = Parse(Around("tuple(,x,, x,)"));
+  EXPECT_EQ(Root(module)->operand_count(), 2);
+}
+
 TEST(ParserTest, OmittedShapesAreInferred) {
   auto module = Parse(Around("transpose(x), dimensions={1,0}"));
   EXPECT_EQ(Root(module)->shape().ToString(), "f32[3,2]");

@@ -28,6 +28,7 @@ import json
 import math
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -167,7 +168,8 @@ def check_apart(hlo, path, folder, limit, counts):
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(limit)  # nobody handles it: the process ends
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        signal.alarm(20 * limit)  # where it waits for what never comes
         os.close(receive)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # XLA's last words
         with os.fdopen(send, "w") as out:
@@ -192,7 +194,8 @@ def check_apart(hlo, path, folder, limit, counts):
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        error = (f"no end after {limit} s" if number == signal.SIGALRM
+        out_of_time = signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL
+        error = (f"no end after {limit} s" if number in out_of_time
                  else f"signal {number}")
     if error is not None:
         counts[stage] += 1
@@ -217,7 +220,7 @@ def main():
     parser.add_argument("--hlo", default="bazel-bin/tools/hlo",
                         help="the hlo tool")
     parser.add_argument("--limit", type=int, default=60,
-                        help="seconds for each file")
+                        help="processor seconds for each file")
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
     counts = collections.Counter()
