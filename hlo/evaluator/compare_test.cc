@@ -196,7 +196,7 @@ TEST(Bound, RandomValuesHaveNone) {
 // open. A number that was not summed has the sign it has.
 TEST(Bound, ZerosOfSumsHaveEitherSign) {
   const std::string sum = Sum("f32", "[1]") + R"(
-        n = f32[1] constant({-0})
+        n = f32[1] constant({-0.0})
         r = f32[] reduce(n, z), dimensions={0}, to_apply=add
         ROOT b = u32[] bitcast-convert(r) })";
   const std::string plain = R"(ENTRY e { x = f32[1] parameter(0)
@@ -205,7 +205,7 @@ TEST(Bound, ZerosOfSumsHaveEitherSign) {
         ROOT b = u32[] constant(0) })";
   EXPECT_THAT(CompareTexts(sum, plain), Agrees());
   EXPECT_THAT(CompareTexts(R"(ENTRY e { x = f32[] parameter(0)
-        z = f32[] constant(-0) ROOT b = u32[] bitcast-convert(z) })",
+        z = f32[] constant(-0.0) ROOT b = u32[] bitcast-convert(z) })",
                            zero),
               Differs());
 }

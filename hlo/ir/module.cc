@@ -4,12 +4,25 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "hlo/ir/opcode_rules.h"
 
 namespace ridge {
 
 // ---- Computation ----------------------------------------------------------
 
 bool Computation::IsEntry() const { return module_->entry() == this; }
+
+bool Computation::IsSingleOperation() const {
+  const int64_t count = static_cast<int64_t>(parameters_.size());
+  if (root_ == nullptr || root_->operand_count() != count ||
+      count_ != count + 1 || !HasAsyncSugar(root_->opcode())) {
+    return false;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (root_->operand(i) != parameters_[i]) return false;
+  }
+  return true;
+}
 
 void Computation::set_name(absl::string_view name) {
   name_ = module_->UniqueComputationName(name);

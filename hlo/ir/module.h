@@ -246,6 +246,9 @@ class Computation {
   absl::Span<Instruction* const> parameters() const { return parameters_; }
   Instruction* parameter(int64_t i) const { return parameters_[i]; }
   bool IsEntry() const;
+  // One operation on all the parameters, in order: what <op>-start can stand
+  // for.
+  bool IsSingleOperation() const;
 
   // Appends, or inserts before `before`. The name is copied; when it is taken
   // or empty the module makes a unique one. Operands must already be here.

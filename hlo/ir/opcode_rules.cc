@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace ridge {
 namespace {
 
@@ -327,6 +329,24 @@ absl::Span<const AttrId> ExclusiveAttrs(Opcode opcode) {
 
 bool ShapeMayBeOmitted(Opcode opcode) {
   return RulesOf(opcode).shape == ShapeText::kOmittable;
+}
+
+bool WrittenShapeIsIgnored(Opcode opcode) {
+  return opcode == Opcode::kAfterAll || opcode == Opcode::kAddDependency ||
+         Info(opcode).op_class == OpClass::kHost;
+}
+
+bool HasAsyncSugar(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kAsyncStart:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kAsyncDone:
+      return false;
+    default:
+      return !OpcodeFromName(absl::StrCat(Name(opcode), "-done")).has_value();
+  }
 }
 
 bool InfersShape(Opcode opcode) {

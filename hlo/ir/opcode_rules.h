@@ -54,6 +54,14 @@ absl::Span<const AttrId> ExclusiveAttrs(Opcode opcode);
 // a shape, for some because it cannot be inferred, for others by convention.
 bool ShapeMayBeOmitted(Opcode opcode);
 
+// True where XLA's parser infers the shape and pays no heed to the one written,
+// but for the data of recv and infeed.
+bool WrittenShapeIsIgnored(Opcode opcode);
+
+// True where <op>-start of HLO text stands for an async-start of <op>. Not for
+// opcodes whose -done is an opcode itself, as that of send.
+bool HasAsyncSugar(Opcode opcode);
+
 // True where operands and attributes determine the shape (layout aside), so
 // that InferShape computes it; false where the shape is itself a parameter of
 // the instruction (constant, convert, reshape, custom-call, ...).

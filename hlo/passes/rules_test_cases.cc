@@ -63,7 +63,7 @@ constexpr RuleCase kCases[] = {
      "p0"},
     {"add-zero",
      "p = f32[4] parameter(0)\n"
-     "c0 = f32[] constant(-0)\n"
+     "c0 = f32[] constant(-0.0)\n"
      "c = f32[4] broadcast(c0), dimensions={}\n"
      "ROOT r = f32[4] add(p, c)",
      "p0"},
@@ -97,7 +97,7 @@ constexpr RuleCase kCases[] = {
      "p0"},
     {"zero-minus",
      "p = f32[4] parameter(0)\n"
-     "c0 = f32[] constant(-0)\n"
+     "c0 = f32[] constant(-0.0)\n"
      "c = f32[4] broadcast(c0), dimensions={}\n"
      "ROOT r = f32[4] subtract(c, p)",
      "f32[4] negate(p0)"},

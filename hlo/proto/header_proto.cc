@@ -232,6 +232,10 @@ void WriteAttribute(absl::string_view name, absl::string_view text,
   } else if (name == "buffer_donor") {
     parsed = ParseDonor(text, out->mutable_buffer_donor());
     if (!parsed) out->clear_buffer_donor();
+  } else if (name == "origin_recovery_table") {
+    parsed =
+        ParseRecoveryTable(text, out->mutable_original_value_recovery_table());
+    if (!parsed) out->clear_original_value_recovery_table();
   } else if (name == "frontend_attributes") {
     parsed = ParseFrontendAttributes(text, out->mutable_frontend_attributes());
     if (!parsed) out->clear_frontend_attributes();
@@ -260,6 +264,9 @@ absl::StatusOr<Header> HeaderOf(const proto::HloModuleProto& in) {
     add("entry_computation_layout", std::move(text));
   }
   add("frontend_attributes", FrontendAttributesText(in.frontend_attributes()));
+  RIDGE_ASSIGN_OR_RETURN(std::string table,
+                         RecoveryTableText(in.original_value_recovery_table()));
+  add("origin_recovery_table", std::move(table));
   return header;
 }
 
@@ -287,6 +294,8 @@ bool Agrees(const Header& exact, const proto::HloModuleProto& in) {
   *other.mutable_input_output_alias() = in.input_output_alias();
   *other.mutable_buffer_donor() = in.buffer_donor();
   *other.mutable_frontend_attributes() = in.frontend_attributes();
+  *other.mutable_original_value_recovery_table() =
+      in.original_value_recovery_table();
   if (in.has_schedule()) other.mutable_schedule();
   const auto a = HeaderOf(scratch);
   const auto b = HeaderOf(other);

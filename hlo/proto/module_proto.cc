@@ -21,6 +21,7 @@
 #include "hlo/proto/attribute_proto.h"
 #include "hlo/proto/header_proto.h"
 #include "hlo/proto/hlo.pb.h"
+#include "hlo/proto/module_message.h"
 #include "hlo/proto/shape_proto.h"
 #include "hlo/proto/unique_names.h"
 
@@ -29,6 +30,8 @@ namespace {
 
 using proto_internal::ComputationIds;
 using proto_internal::ComputationsById;
+using proto_internal::ReadModule;
+using proto_internal::WriteModule;
 
 // ---- Writing ---------------------------------------------------------------
 
@@ -85,23 +88,6 @@ void DropImpliedMarks(google::protobuf::Message* message) {
   }
 }
 
-// Whether the asynchronous caller of `c` can be written `op-start`: one
-// operation on all its parameters, in order.
-bool CanBeSugar(const Computation& c) {
-  const Instruction* root = c.root();
-  const int64_t count = static_cast<int64_t>(c.parameters().size());
-  if (root == nullptr || root->operand_count() != count ||
-      c.instruction_count() != count + 1 ||
-      root->opcode() == Opcode::kParameter ||
-      root->opcode() == Opcode::kConstant) {
-    return false;
-  }
-  for (int64_t k = 0; k < count; ++k) {
-    if (root->operand(k) != c.parameter(k)) return false;
-  }
-  return true;
-}
-
 // Computations that fusions, and that asynchronous starts, call.
 struct Callees {
   absl::flat_hash_set<const Computation*> fused;
@@ -119,7 +105,10 @@ Callees FindCallees(const Module& module) {
   return callees;
 }
 
-proto::HloModuleProto WriteModule(const Module& module, bool exact) {
+}  // namespace
+
+proto::HloModuleProto proto_internal::WriteModule(const Module& module,
+                                                  bool exact) {
   proto::HloModuleProto out;
   proto_internal::WriteHeader(module, exact, &out);
   ComputationIds computations;
@@ -145,7 +134,7 @@ proto::HloModuleProto WriteModule(const Module& module, bool exact) {
     computation->set_is_fusion_computation(fused);
     proto_internal::WriteProgramShape(*c, computation->mutable_program_shape());
     if (c->root() != nullptr) computation->set_root_id(ids[c->root()->id()]);
-    const bool sugar = callees.async.contains(c) && CanBeSugar(*c);
+    const bool sugar = callees.async.contains(c) && c->IsSingleOperation();
     if (exact && sugar != c->is_async_sugar()) {
       computation->mutable_ridge()->set_async_sugar(c->is_async_sugar());
     }
@@ -169,6 +158,8 @@ proto::HloModuleProto WriteModule(const Module& module, bool exact) {
   if (!exact) DropImpliedMarks(&out);
   return out;
 }
+
+namespace {
 
 proto::HloProto Wrapped(proto::HloModuleProto module) {
   proto::HloProto out;
@@ -386,6 +377,8 @@ class ComputationReader {
     if (*opcode == Opcode::kConstant) {
       if (!in.has_literal()) return Invalid("a constant needs a literal");
       RIDGE_ASSIGN_OR_RETURN(Literal literal, proto_internal::ReadLiteral(in));
+      // Layouts may differ: the message's literal is not packed.
+      if (literal.shape().Compatible(shape)) *literal.mutable_shape() = shape;
       i->set_literal(std::make_shared<const Literal>(std::move(literal)));
     }
     instructions_[in.id()] = i;
@@ -452,7 +445,9 @@ absl::Status OrderComputations(const proto::HloModuleProto& in,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ReadModule(
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Module>> proto_internal::ReadModule(
     const proto::HloModuleProto& in) {
   auto module = std::make_unique<Module>(Sanitized(in.name()));
   if (in.computations_size() == 0) {
@@ -482,11 +477,14 @@ absl::StatusOr<std::unique_ptr<Module>> ReadModule(
     Computation* c = computations[computation.id()];
     c->set_async_sugar(computation.ridge().has_async_sugar()
                            ? computation.ridge().async_sugar()
-                           : callees.async.contains(c) && CanBeSugar(*c));
+                           : callees.async.contains(c) &&
+                                 c->IsSingleOperation());
   }
   RIDGE_RETURN_IF_ERROR(proto_internal::ReadHeader(in, module.get()));
   return module;
 }
+
+namespace {
 
 // Collects the first error of the text format's parser.
 class ErrorCollector : public google::protobuf::io::ErrorCollector {

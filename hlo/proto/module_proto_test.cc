@@ -272,6 +272,58 @@ TEST(ModuleProtoTest, DomainSidesSwapNames) {
   EXPECT_EQ(d.domain_exit_sharding().type(), proto::OpSharding::MAXIMAL);
 }
 
+constexpr char kRecoverable[] = R"(HloModule m, origin_recovery_table={
+  {"gone" {1}} : {"kept"},
+  "ENTRY again {
+     p = s32[2]{0} parameter(0)
+     ROOT n = s32[2]{0} custom-call(p), custom_call_target=\"f\"
+   }"
+  {"lost"} : {""}
+}
+
+ENTRY e {
+  ROOT x = s32[2]{0} parameter(0), origin={{"kept"}}
+})";
+
+TEST(ModuleProtoTest, RecoveryTablesAreFields) {
+  const auto table = Message(kRecoverable).original_value_recovery_table();
+  ASSERT_EQ(table.entries_size(), 2);
+  const auto& first = table.entries(0);
+  EXPECT_EQ(first.old_original_array().instruction_name(), "gone");
+  EXPECT_EQ(first.old_original_array().shape_index(0), 1);
+  EXPECT_EQ(first.new_original_array().instruction_name(), "kept");
+  EXPECT_EQ(first.recovery_module().entry_computation_name(), "again");
+  EXPECT_EQ(first.recovery_module()
+                .computations(0)
+                .instructions(1)
+                .custom_call_target(),
+            "f");
+  EXPECT_FALSE(table.entries(1).has_recovery_module());
+}
+
+TEST(ModuleProtoTest, RecoveryTablesAreReadFromFields) {
+  proto::HloModuleProto message = Message(kRecoverable);
+  const proto::HloModuleProto before = message;
+  message.clear_ridge();  // only fields of XLA's are left
+  const auto module = ModuleFromProto(message.SerializeAsString());
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(Message(Print(**module))
+                .original_value_recovery_table()
+                .SerializeAsString(),
+            before.original_value_recovery_table().SerializeAsString());
+}
+
+TEST(ModuleProtoTest, RecoveryTablesDoNotNest) {
+  proto::HloModuleProto message = Message(kRecoverable);
+  proto::HloModuleProto* inner =
+      message.mutable_original_value_recovery_table()
+          ->mutable_entries(0)
+          ->mutable_recovery_module();
+  *inner->mutable_original_value_recovery_table() =
+      Message(kRecoverable).original_value_recovery_table();
+  EXPECT_THAT(ErrorOf(message), HasSubstr("a recovery table of its own"));
+}
+
 // Printers number the elements of long lists in comments.
 TEST(ModuleProtoTest, CommentsInAttributesAreNoContents) {
   const proto::HloModuleProto message = Message(

@@ -405,10 +405,21 @@ absl::StatusOr<Shape> ShapeFromProto(const proto::ShapeProto& in) {
 
 namespace {
 
+// XLA's literals are never packed, and it refuses those that say they are.
+void ClearElementSizes(proto::ShapeProto* shape) {
+  if (shape->has_layout()) {
+    shape->mutable_layout()->clear_element_size_in_bits();
+  }
+  for (proto::ShapeProto& element : *shape->mutable_tuple_shapes()) {
+    ClearElementSizes(&element);
+  }
+}
+
 void WriteLiteral(const Literal& literal, int* leaf, proto::LiteralProto* out,
                   LiteralSpelling* spelling) {
   const Shape& shape = literal.shape();
   ShapeToProto(shape, out->mutable_shape());
+  ClearElementSizes(out->mutable_shape());
   if (shape.IsTuple()) {
     for (const Literal& element : literal.elements()) {
       WriteLiteral(element, leaf, out->add_tuple_literals(), spelling);

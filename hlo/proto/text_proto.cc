@@ -113,75 +113,6 @@ std::string NumberText(double value) {
   return buffer;
 }
 
-// ---- Origin ----------------------------------------------------------------
-
-constexpr int kMaxOriginDepth = 64;
-
-using Index = std::vector<int64_t>;
-
-bool ParseOriginTree(TextCursor* c, Index* index, int depth,
-                     proto::OriginalValueProto* out) {
-  if (depth > kMaxOriginDepth) return false;
-  if (c->Eat('(')) {
-    if (c->Eat(')')) return true;
-    int64_t k = 0;
-    do {
-      index->push_back(k++);
-      if (!ParseOriginTree(c, index, depth + 1, out)) return false;
-      index->pop_back();
-    } while (c->Eat(','));
-    return c->Eat(')');
-  }
-  if (!c->Eat('{')) return false;
-  proto::OriginalValueElementProto* element = out->add_elements();
-  for (int64_t k : *index) element->add_shape_index(k);
-  if (c->Eat('}')) return true;
-  absl::string_view name;
-  if (!c->Quoted(&name)) return false;
-  proto::OriginalArrayProto* array = element->mutable_original_array();
-  array->set_instruction_name(UnescapeText(name));
-  if (c->Peek() == '{' && !c->BracketedInts('{', '}', [&](int64_t k) {
-        array->add_shape_index(k);
-      })) {
-    return false;
-  }
-  return c->Eat('}');
-}
-
-std::string OriginLeaf(const proto::OriginalValueElementProto& element) {
-  if (!element.has_original_array()) return "{}";
-  const proto::OriginalArrayProto& array = element.original_array();
-  std::string text = absl::StrCat("{", Quote(array.instruction_name()));
-  if (array.shape_index_size() > 0) {
-    absl::StrAppend(&text, " {", absl::StrJoin(array.shape_index(), ","), "}");
-  }
-  return text + "}";
-}
-
-// Writes elements [first, last), which agree in their first `depth` indices,
-// as a tree; elements are sorted by index.
-std::string OriginTree(
-    const std::vector<const proto::OriginalValueElementProto*>& elements,
-    size_t first, size_t last, int depth) {
-  if (first == last || depth > kMaxOriginDepth) return "()";
-  if (elements[first]->shape_index_size() <= depth) {
-    return OriginLeaf(*elements[first]);
-  }
-  std::string text = "(";
-  for (size_t k = first; k < last;) {
-    size_t next = k + 1;
-    while (next < last && elements[next]->shape_index_size() > depth &&
-           elements[next]->shape_index(depth) ==
-               elements[k]->shape_index(depth)) {
-      ++next;
-    }
-    absl::StrAppend(&text, k == first ? "" : ", ",
-                    OriginTree(elements, k, next, depth + 1));
-    k = next;
-  }
-  return text + ")";
-}
-
 }  // namespace
 
 bool ParseMetadata(absl::string_view text, OpMetadata* out) {
@@ -319,25 +250,6 @@ std::string ParameterReplicationText(const proto::ParameterReplication& in) {
                                           s, replicated ? "true" : "false");
                                     }),
                       "}");
-}
-
-bool ParseOrigin(absl::string_view text, proto::OriginalValueProto* out) {
-  TextCursor c(text);
-  if (!c.Eat('{')) return false;
-  if (c.Eat("[synthetic_call]")) {
-    out->set_is_synthetic_call(true);
-    return c.Eat('}') && c.AtEnd();
-  }
-  Index index;
-  return ParseOriginTree(&c, &index, 0, out) && c.Eat('}') && c.AtEnd();
-}
-
-std::string OriginText(const proto::OriginalValueProto& in) {
-  if (in.is_synthetic_call()) return "{[synthetic_call]}";
-  if (in.elements_size() == 0) return "";
-  std::vector<const proto::OriginalValueElementProto*> elements;
-  for (const auto& element : in.elements()) elements.push_back(&element);
-  return absl::StrCat("{", OriginTree(elements, 0, elements.size(), 0), "}");
 }
 
 bool ParseResultAccuracy(absl::string_view text, proto::ResultAccuracy* out) {

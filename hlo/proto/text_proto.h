@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hlo/proto/hlo.pb.h"
 
@@ -41,6 +42,13 @@ std::string ParameterReplicationText(const proto::ParameterReplication& in);
 // {({"p" {0}}, {"q"})}
 bool ParseOrigin(absl::string_view text, proto::OriginalValueProto* out);
 std::string OriginText(const proto::OriginalValueProto& in);
+
+// { {"old" {0}} : {"new"}, "HloModule ..." {"old2"} : ... }; what XLA's message
+// holds besides, recovery tables of recovery modules, is refused.
+bool ParseRecoveryTable(absl::string_view text,
+                        proto::OriginalValueRecoveryTableProto* out);
+absl::StatusOr<std::string> RecoveryTableText(
+    const proto::OriginalValueRecoveryTableProto& in);
 
 // {mode=highest}, {tolerance={atol=1,rtol=0,ulps=2}}
 bool ParseResultAccuracy(absl::string_view text, proto::ResultAccuracy* out);

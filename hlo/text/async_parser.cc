@@ -43,12 +43,7 @@ bool Parser::SplitAsync(absl::string_view word, Opcode* opcode,
     return false;
   }
   std::optional<Opcode> found = OpcodeFromName(word);
-  // What takes no operands, and the pairs themselves, are not wrapped.
-  if (!found.has_value() || *found == Opcode::kParameter ||
-      *found == Opcode::kConstant || *found == Opcode::kAsyncStart ||
-      *found == Opcode::kAsyncUpdate || *found == Opcode::kAsyncDone) {
-    return false;
-  }
+  if (!found.has_value() || !HasAsyncSugar(*found)) return false;
   *wrapped = *found;
   return true;
 }

@@ -227,12 +227,13 @@ bool Parser::ParseNestedComputation(Computation** computation) {
   Scanner::Depth depth(&s_);
   if (!depth.ok()) return false;
   Computation* nested = module_->AddComputationRaw("");
-  anonymous_computations_.push_back(nested);
   nested->set_location(s_.Locate(s_.position()));
   *computation = nested;
   bool ok = ParseBody(OpenScope(nested));
   ReleaseScope();
-  // Callees found inside go before it; its caller, still open, goes after.
+  // Callees found inside go before it, also when it comes to names; its caller,
+  // still open, goes after.
+  anonymous_computations_.push_back(nested);
   module_->MoveComputationLast(nested);
   return ok;
 }

@@ -41,9 +41,13 @@ void AttributePrinter::AppendName(const Computation& computation) {
 }
 
 void AttributePrinter::AppendShape(const Shape* shape) {
-  std::string& text = shapes_[shape];
-  if (text.empty()) text = shape->ToString(/*with_layout=*/true);
-  out_.append(text);
+  if (shape != last_shape_) {
+    std::string& text = shapes_[shape];
+    if (text.empty()) text = shape->ToString(/*with_layout=*/true);
+    last_shape_ = shape;
+    last_text_ = &text;
+  }
+  out_.append(*last_text_);
 }
 
 void AttributePrinter::AppendInts(absl::Span<const int64_t> ints) {

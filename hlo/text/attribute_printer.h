@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "hlo/ir/attribute.h"
 #include "hlo/ir/module.h"
@@ -57,7 +58,10 @@ class AttributePrinter {
 
   PrintOptions::Form form_;
   std::string& out_;
-  absl::flat_hash_map<const Shape*, std::string> shapes_;
+  // Nodes, so that the last one used stays where it is.
+  absl::node_hash_map<const Shape*, std::string> shapes_;
+  const Shape* last_shape_ = nullptr;
+  const std::string* last_text_ = nullptr;
   absl::flat_hash_map<const Computation*, int64_t> numbers_;
 };
 

@@ -7,6 +7,7 @@
 #include "hlo/ir/equal.h"
 #include "hlo/text/parser.h"
 #include "hlo/text/printer.h"
+#include "hlo/verify/verify.h"
 
 namespace ridge {
 
@@ -23,6 +24,8 @@ std::string TextProblem(absl::string_view text) {
     }
     return "";
   }
+  // Whatever it says; it must say it.
+  Verify(**module);
   for (Form form : {Form::kLong, Form::kShort, Form::kCanonical}) {
     PrintOptions print;
     print.form = form;

@@ -25,8 +25,21 @@ inline uint64_t HashText(absl::string_view text) {
     std::memcpy(&word, p, 8);
     h = MixBits(h ^ word, kOdd2);
   }
-  word = 0;
-  if (n > 0) std::memcpy(&word, p, n);  // an empty text may have no address
+  // What is left, in loads of fixed sizes, which may overlap: a copy of `n`
+  // bytes would be a call.
+  if (text.size() >= 8) {
+    std::memcpy(&word, p + n - 8, 8);
+  } else if (n >= 4) {
+    uint32_t first, last;
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + n - 4, 4);
+    word = first | uint64_t{last} << 32;
+  } else {
+    word = 0;
+    for (size_t i = 0; i < n; ++i) {
+      word = word << 8 | static_cast<uint8_t>(p[i]);
+    }
+  }
   return MixBits(h ^ word, kOdd1);
 }
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "hlo/text/parser_impl.h"
 #include "hlo/text/raw_attributes.h"
+#include "hlo/verify/raw_fields.h"
 
 namespace ridge {
 namespace {
@@ -15,7 +16,7 @@ enum class HeaderKind : uint8_t {
   kDonor,
   kLayout,
   kFrontendAttributes,
-  kBraced,
+  kRecoveryTable,
 };
 
 struct HeaderField {
@@ -34,7 +35,7 @@ constexpr HeaderField kFields[] = {
     {"frontend_attributes", HeaderKind::kFrontendAttributes},
     {"allow_spmd_sharding_propagation_to_parameters", HeaderKind::kBoolList},
     {"allow_spmd_sharding_propagation_to_output", HeaderKind::kBoolList},
-    {"origin_recovery_table", HeaderKind::kBraced},
+    {"origin_recovery_table", HeaderKind::kRecoveryTable},
 };
 
 const HeaderField* FindField(absl::string_view name) {
@@ -85,6 +86,45 @@ bool SkipAliases(Scanner* s, bool with_output, absl::string_view rule) {
   return s->Expect('}', rule, "after the list");
 }
 
+// {"name" {index}}, {"name"} or {}
+bool SkipOriginalArray(Scanner* s, absl::string_view rule) {
+  absl::string_view ignored;
+  if (!s->Expect('{', rule, "before an array's origin")) return false;
+  if (s->Peek() == '"' && (!s->QuotedRaw(&ignored, rule) ||
+                           (s->Peek() == '{' && !SkipShapeIndex(s, rule)))) {
+    return false;
+  }
+  return s->Expect('}', rule, "after an array's origin");
+}
+
+// { {"old"} : {"new"}, "HloModule ..." {"old2"} : {"new2"} ... }, where the
+// modules may be left out.
+bool SkipRecoveryTable(Scanner* s, absl::string_view rule) {
+  if (!s->Expect('{', rule, "before the table")) return false;
+  while (!s->Eat('}')) {
+    if (!SkipOriginalArray(s, rule) ||
+        !s->Expect(':', rule, "after the old array") ||
+        !SkipOriginalArray(s, rule)) {
+      return false;
+    }
+    if (!s->Eat(',')) continue;
+    s->SkipSpace();
+    const char* at = s->position();
+    absl::string_view quoted;
+    if (!s->QuotedRaw(&quoted, rule)) return false;
+    // The module would know lines of its own only. Each level of quotes within
+    // quotes takes twice the backslashes, so that there cannot be many.
+    const absl::Status status = ParseModule(UnescapeText(quoted)).status();
+    if (!status.ok()) {
+      return s->Fail(at, rule,
+                     absl::StrCat("the recovery module does not parse: ",
+                                  status.message().substr(
+                                      0, status.message().find('\n'))));
+    }
+  }
+  return true;
+}
+
 // One row of a section after its number: "text" or {field=1 field=2}.
 bool SkipRow(Scanner* s, absl::Span<const absl::string_view> fields) {
   constexpr absl::string_view kRule = "sections";
@@ -123,8 +163,10 @@ constexpr absl::string_view kFrameFields[] = {"file_location_id",
 bool Parser::ParseHeader() {
   if (!s_.EatWord("HloModule")) return true;
   s_.SkipSpace();
+  const char* at = s_.position();
   absl::string_view name = s_.PrefixedName();
-  if (name.empty()) {
+  if (name.empty() || name == "ENTRY") {
+    s_.set_position(at);
     return s_.FailHere("header", absl::StrCat("expected the module's name, "
                                               "found ",
                                               s_.Found()));
@@ -179,12 +221,8 @@ bool Parser::SkipHeaderValue(absl::string_view name) {
       return SkipAliases(&s_, /*with_output=*/false, name);
     case HeaderKind::kFrontendAttributes:
       return SkipFrontendAttributes(&s_);
-    case HeaderKind::kBraced:
-      if (s_.Peek() != '{') {
-        return s_.FailHere(name,
-                           absl::StrCat("expected `{`, found ", s_.Found()));
-      }
-      return SkipBalanced(&s_, name);
+    case HeaderKind::kRecoveryTable:
+      return SkipRecoveryTable(&s_, name);
     case HeaderKind::kLayout:
       break;
   }

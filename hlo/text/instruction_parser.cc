@@ -190,20 +190,23 @@ bool Parser::ParseOperands(Draft* draft) {
 
 bool Parser::ParseOperandList(Draft* draft) {
   if (!s_.Expect('(', "operands", "before the operands")) return false;
-  if (s_.Eat(')')) return true;
-  do {
+  while (true) {
+    // Like XLA: a place without an operand is passed over.
+    while (s_.Eat(',')) {
+    }
+    if (s_.Eat(')')) return true;
     Instruction* operand = ParseOperand();
     if (operand == nullptr) return false;
     draft->operands.push_back(operand);
     if (!broken_.empty() && broken_.contains(operand)) {
       draft->uses_broken = true;
     }
-  } while (s_.Eat(','));
-  if (s_.Eat(')')) return true;
-  return s_.FailHere(
-      "operands",
-      absl::StrCat("expected `,` or `)` after operand ",
-                   draft->operands.size() - 1, ", found ", s_.Found()));
+    if (s_.Peek() == ',' || s_.Peek() == ')') continue;
+    return s_.FailHere(
+        "operands",
+        absl::StrCat("expected `,` or `)` after operand ",
+                     draft->operands.size() - 1, ", found ", s_.Found()));
+  }
 }
 
 // [shape] [%]name, or an instruction without name and attributes.
@@ -470,9 +473,39 @@ Instruction* Parser::Create(const Label& label, Draft* draft) {
     broken_.insert(i);
     return i;
   }
-  if (draft->shape == nullptr && !GiveShape(i, *draft)) broken_.insert(i);
+  if (draft->shape == nullptr) {
+    if (!GiveShape(i, *draft)) broken_.insert(i);
+  } else if (WrittenShapeIsIgnored(draft->opcode) && !draft->uses_broken) {
+    const absl::StatusOr<Shape> inferred = InferShape(*i);
+    if (inferred.ok()) i->set_shape(*inferred);
+  }
   return i;
 }
+
+namespace {
+
+// Where the text leaves the shape to XLA, a transpose renames the dimensions
+// of the buffer as it lies.
+void TransposeLayout(const Instruction& transpose, Shape* shape) {
+  const Shape& from = transpose.operand(0)->shape();
+  const Ints permutation = transpose.dimensions();
+  Layout layout;
+  if (from.has_layout()) {
+    layout = from.layout();
+  } else {
+    layout.minor_to_major = DescendingLayout(from.rank());
+  }
+  for (int64_t& d : layout.minor_to_major) {
+    d = std::find(permutation.begin(), permutation.end(), d) -
+        permutation.begin();
+  }
+  if (from.has_layout() ||
+      layout.minor_to_major != DescendingLayout(from.rank())) {
+    shape->set_layout(std::move(layout));
+  }
+}
+
+}  // namespace
 
 bool Parser::GiveShape(Instruction* instruction, const Draft& draft) {
   // What follows from something unreadable is not worth a message.
@@ -484,6 +517,9 @@ bool Parser::GiveShape(Instruction* instruction, const Draft& draft) {
   }
   absl::StatusOr<Shape> shape = InferShape(*instruction);
   if (shape.ok()) {
+    if (draft.opcode == Opcode::kTranspose) {
+      TransposeLayout(*instruction, &*shape);
+    }
     instruction->set_shape(*shape);
     return true;
   }

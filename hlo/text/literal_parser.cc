@@ -78,6 +78,11 @@ bool ReadNumber(Scanner* s, absl::string_view rule, Number* n) {
   if (*q != '.' && *q != 'e' && *q != 'E') {
     n->is_integer = !overflow;
     n->magnitude = magnitude;
+    // As in XLA, `-0` is the integer, whose sign is lost; `-0.0` keeps it.
+    if (magnitude == 0 && !overflow) {
+      s->set_position(q);
+      return true;
+    }
   }
   auto [end, error] = std::from_chars(n->at, s->end(), n->value);
   if (error == std::errc::invalid_argument) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "hlo/ir/small_float.h"
@@ -52,6 +53,13 @@ void AppendSmallFloat(ElementType type, uint64_t bits, double value,
   AppendShortest(value, out);
 }
 
+// The least powers of two of an exponent-only type: what is subnormal in f32
+// and not exact, XLA rounds to another.
+bool IsTiny(ElementType type, double value) {
+  return StorageBytes(type) == 1 &&
+         std::abs(value) < std::numeric_limits<float>::min();
+}
+
 void AppendFloat(ElementType type, const uint8_t* p, std::string* out) {
   uint64_t bits = 0;
   std::memcpy(&bits, p, StorageBytes(type));
@@ -60,7 +68,9 @@ void AppendFloat(ElementType type, const uint8_t* p, std::string* out) {
     AppendNan(type, bits, out);
   } else if (std::isinf(value)) {
     out->append(value < 0 ? "-inf" : "inf");
-  } else if (type == ElementType::kF64) {
+  } else if (value == 0 && std::signbit(value)) {
+    out->append("-0.0");  // `-0` is the integer, which has no sign
+  } else if (type == ElementType::kF64 || IsTiny(type, value)) {
     AppendShortest(value, out);
   } else if (type == ElementType::kF32) {
     AppendShortest(static_cast<float>(value), out);

@@ -44,9 +44,12 @@ struct ParseOptions {
 absl::StatusOr<std::unique_ptr<Module>> ParseModule(
     absl::string_view text, const ParseOptions& options = {});
 
-// The modules of a text in which lines that begin with `// -----` separate
-// them; parts without anything but comments are passed over. Errors of all
-// parts are reported together.
+// A line of its own between modules.
+inline constexpr absl::string_view kModuleSeparator = "// -----";
+
+// The modules of a text in which lines `// -----` (five dashes, no more)
+// separate them; parts without anything but comments are passed over. Errors of
+// all parts are reported together.
 absl::StatusOr<std::vector<std::unique_ptr<Module>>> ParseModules(
     absl::string_view text, const ParseOptions& options = {});
 

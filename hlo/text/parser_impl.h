@@ -93,6 +93,7 @@ class Parser {
   // `{ instructions }`; the position is at the `{`.
   bool ParseBody(Scope* scope);
   bool CloseScope(Scope* scope, const char* open);
+  static std::string AnonymousName(const Scope& sc, const Instruction& i);
   void NameAnonymous();
   void RecoverInstruction(const char* start);
   bool SkipToNextComputation();

@@ -19,25 +19,8 @@ namespace {
 
 using Form = PrintOptions::Form;
 
-// True for a computation that is one operation on all its parameters, so that
-// <op>-start can stand for it.
-bool IsSingleOperation(const Computation& body) {
-  const Instruction* root = body.root();
-  int64_t parameters = static_cast<int64_t>(body.parameters().size());
-  if (root == nullptr || root->operand_count() != parameters ||
-      body.instruction_count() != parameters + 1 ||
-      root->opcode() == Opcode::kParameter ||
-      root->opcode() == Opcode::kConstant) {
-    return false;
-  }
-  for (int64_t i = 0; i < parameters; ++i) {
-    if (root->operand(i) != body.parameter(i)) return false;
-  }
-  return true;
-}
-
 bool PrintsAsSugar(const Computation* body) {
-  return body != nullptr && body->is_async_sugar() && IsSingleOperation(*body);
+  return body != nullptr && body->is_async_sugar() && body->IsSingleOperation();
 }
 
 // The computation that an async-* instruction stands for, if it is printed as
@@ -68,11 +51,8 @@ bool IsAsync(Opcode opcode) {
 
 bool IsDropped(AttrId id, const PrintOptions& options) {
   if (id == AttrId::kBackendConfig) return !options.backend_config;
-  if (id == AttrId::kMetadata) {
-    return !options.metadata || options.form == Form::kCanonical;
-  }
-  // Origins speak of names.
-  return id == AttrId::kOrigin && options.form == Form::kCanonical;
+  return id == AttrId::kMetadata &&
+         (!options.metadata || options.form == Form::kCanonical);
 }
 
 class Printer {
@@ -94,7 +74,6 @@ class Printer {
         &out_, "HloModule ",
         canonical || module.name().empty() ? "module" : module.name());
     for (const Module::HeaderAttribute& a : module.header()) {
-      if (canonical && a.name == "origin_recovery_table") continue;
       absl::StrAppend(&out_, ", ", a.name, "=", a.text);
     }
     out_.append("\n\n");

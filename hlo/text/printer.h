@@ -18,7 +18,7 @@ struct PrintOptions {
     kShort,
     // tmp_2 = f32[2]{0} add(f32[2]{0} tmp_0, f32[2]{0} tmp_1): names and
     // metadata of the input are gone, so that modules that differ in nothing
-    // else print alike.
+    // else print alike. Origins stay, as in XLA.
     kCanonical,
   };
   Form form = Form::kLong;

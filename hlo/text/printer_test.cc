@@ -84,6 +84,23 @@ ENTRY comp_1 {
 )");
 }
 
+TEST(PrinterTest, CanonicalFormKeepsOrigins) {
+  auto module = Parse("e { x = f32[4] parameter(0), origin={{\"v\"}} }");
+  EXPECT_THAT(Print(*module, InForm(PrintOptions::Form::kCanonical)),
+              HasSubstr("tmp_0 = f32[4] parameter(0), origin={{\"v\"}}"));
+}
+
+// What XLA reads otherwise than it looks: -0 is an integer, and small types
+// round wrongly below the normal range of f32.
+TEST(PrinterTest, NumbersAreThoseThatXlaReads) {
+  auto module = Parse(
+      "e { x = f32[3] constant({-0, -0.0, -0e0})\n"
+      "y = f8e8m0fnu[] constant(6e-39) ROOT t = tuple(x, y) }");
+  const std::string text = Print(*module, InForm(PrintOptions::Form::kShort));
+  EXPECT_THAT(text, HasSubstr("constant({0, -0.0, -0.0})"));
+  EXPECT_THAT(text, HasSubstr("constant(5.877471754111438e-39)"));
+}
+
 TEST(PrinterTest, AttributesComeInOneOrder) {
   auto a = Parse(
       "e { x = f32[4] parameter(0)\n"
@@ -160,14 +177,14 @@ INSTANTIATE_TEST_SUITE_P(
     All, RoundTripTest,
     testing::Values(
         // Literals of every kind.
-        "e { c = f32[7] constant({1, -0, 0.1, 1e-45, 3.4028235e38, inf, "
+        "e { c = f32[7] constant({1, -0.0, 0.1, 1e-45, 3.4028235e38, inf, "
         "-nan(0x1)}) }",
         "e { c = f64[3] constant({1e308, 5e-324, 0.1}) }",
         "e { c = bf16[4] constant({0.1, 1e-40, 3.38e38, nan}) }",
         "e { c = f16[3] constant({65504, 6e-08, -inf}) }",
         "e { c = f8e4m3fn[3] constant({448, 0.001953125, -nan}) }",
         "e { c = f8e5m2fnuz[2] constant({0.1, nan}) }",
-        "e { c = f8e8m0fnu[3] constant({1, 2, nan}) }",
+        "e { c = f8e8m0fnu[3] constant({1, 5.877471754111438e-39, nan}) }",
         "e { c = f4e2m1fn[3] constant({0.5, 6, -3}) }",
         "e { c = c64[2] constant({(1, -2), (inf, nan)}) }",
         "e { c = u64[1] constant({18446744073709551615}) }",

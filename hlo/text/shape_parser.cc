@@ -190,6 +190,7 @@ bool ParseLayout(Scanner* s, Shape* shape) {
         absl::StrCat("the layout orders ", layout.minor_to_major.size(),
                      " dimensions, but the shape has ", rank));
   }
+  // XLA's parser lets such layouts pass; no buffer can have them.
   uint64_t seen = 0;
   for (int64_t d : layout.minor_to_major) {
     if (d < 0 || d >= rank || ((seen >> d) & 1) != 0) {
@@ -201,7 +202,10 @@ bool ParseLayout(Scanner* s, Shape* shape) {
     }
     seen |= uint64_t{1} << d;
   }
-  shape->set_layout(std::move(layout));
+  // f32[]{:S(0)} is f32[]: there is nothing to tell.
+  if (rank > 0 || layout.extras != nullptr) {
+    shape->set_layout(std::move(layout));
+  }
   return true;
 }
 

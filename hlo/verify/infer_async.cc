@@ -97,24 +97,12 @@ absl::StatusOr<Shape> CopyDone(const Instruction& i) {
 // whatever the text says, so that texts differ in them.
 absl::StatusOr<Shape> Send(const Instruction& i) {
   RIDGE_RETURN_IF_ERROR(ExpectOperands(i, 2));
-  Shape inferred =
-      Shape::Tuple({i.operand(0)->shape(), Shape::Scalar(ElementType::kU32),
-                    Shape::Token()});
-  // The token may come first.
-  if (i.operand(0)->shape().IsToken()) {
-    Shape swapped = inferred;
-    *swapped.mutable_tuple_shape(0) = i.operand(1)->shape();
-    if (Compatible(i.shape(), swapped)) return swapped;
-  }
-  return inferred;
+  return Shape::Tuple({i.operand(0)->shape(), Shape::Scalar(ElementType::kU32),
+                       Shape::Token()});
 }
 
 absl::StatusOr<Shape> SendDone(const Instruction& i) {
   RIDGE_RETURN_IF_ERROR(ExpectOperands(i, 1));
-  const auto parts = i.shape().tuple_shapes();
-  if (i.shape().IsTuple() && parts.size() == 2 && parts[1].IsToken()) {
-    return i.shape();
-  }
   return Shape::Token();
 }
 

@@ -11,7 +11,7 @@ namespace {
 absl::StatusOr<int64_t> Ratio(int64_t large, int64_t small,
                               absl::string_view what) {
   if (small == Shape::kUnbounded || large == Shape::kUnbounded) return 1;
-  if (small <= 0 || large % small != 0) {
+  if (small <= 0 || large <= 0 || large % small != 0) {
     if (small == 0 && large == 0) return 1;
     return Invalid(what, ": ", large, " is no multiple of ", small);
   }

@@ -36,7 +36,10 @@ absl::StatusOr<Shape> While(const Instruction& i) {
   RIDGE_RETURN_IF_ERROR(CheckArgument(i, 0, *condition, 0));
   RIDGE_RETURN_IF_ERROR(
       CheckScalarPred(condition->root()->shape(), "the condition"));
-  return body->root()->shape();
+  // The layout is that of what goes in.
+  const Shape& result = body->root()->shape();
+  const Shape& start = i.operand(0)->shape();
+  return Compatible(result, start) ? start : result;
 }
 
 absl::StatusOr<Shape> Conditional(const Instruction& i) {

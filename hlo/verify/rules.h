@@ -24,6 +24,10 @@ class Context {
   int64_t replica_count() const { return replica_count_; }
   int64_t num_partitions() const { return num_partitions_; }
 
+  // Takes the facts below from an instruction; in the order of the text.
+  // CheckModuleStructure, which comes first, does so for all.
+  void Note(const Instruction& i);
+
   // Who calls a computation; null where no one does. Instructions in text
   // order, at most one entry for each reference.
   const std::vector<const Instruction*>* Callers(

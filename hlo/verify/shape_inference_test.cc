@@ -141,6 +141,17 @@ TEST(ShapeInferenceTest, WithoutAShapeBroadcastTakesSizes) {
             "f32[2,4,3]");
 }
 
+TEST(ShapeInferenceTest, NothingCannotBeScatteredToSomething) {
+  const auto scatter = [](const char* from, const char* to) {
+    return Inferred(absl::StrCat("x = ", from, " parameter(0)\n y = ", to,
+                                 " reduce-scatter(x), dimensions={0}, "
+                                 "replica_groups={{0,1}}, to_apply=add"));
+  };
+  EXPECT_EQ(scatter("f32[8]", "f32[4]"), "f32[4]");
+  EXPECT_EQ(scatter("f32[0]", "f32[0]"), "f32[0]");
+  EXPECT_THAT(scatter("f32[0]", "f32[4]"), HasSubstr("no multiple of 4"));
+}
+
 TEST(ShapeInferenceTest, DynamicDimensionsStayDynamic) {
   EXPECT_EQ(Inferred("x = f32[<=8,3] parameter(0)\n"
                      "y = f32[3,<=8] transpose(x), dimensions={1,0}"),

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "hlo/text/hash.h"
 #include "hlo/verify/rules.h"
 
 namespace ridge::verify {
@@ -55,6 +56,11 @@ void CheckControlCycle(const Computation& c,
   }
 }
 
+// Names are many; this is less than what Abseil computes.
+struct TextHash {
+  size_t operator()(absl::string_view text) const { return HashText(text); }
+};
+
 // What one walk over the instructions of a computation can tell. The module
 // is large and its instructions lie apart, so that walks are what time goes
 // into.
@@ -71,6 +77,7 @@ class ComputationCheck {
     control_cycle_possible_ = false;
     int32_t next = 0;
     for (const Instruction* i : c.instructions()) {
+      context_->Note(*i);
       CheckName(*i, c);
       CheckOrder(*i, c);
       if (i->opcode() == Opcode::kParameter) CheckParameter(*i, c);
@@ -139,7 +146,7 @@ class ComputationCheck {
 
   Context* context_;
   std::vector<int32_t> position_;  // by instruction id; -1 before its turn
-  absl::flat_hash_set<absl::string_view> names_;
+  absl::flat_hash_set<absl::string_view, TextHash> names_;
   int64_t parameters_ = 0;
   bool control_cycle_possible_ = false;
 };
@@ -152,6 +159,7 @@ void CheckCallOrder(Context* context) {
     index[c] = next++;
   }
   // As a rule all is well, which the list of callers tells without a walk.
+  // (Computations without a root were not walked, and are errors already.)
   bool ordered = true;
   size_t callees = 0;
   for (const Computation* c : context->module().computations()) {

@@ -38,24 +38,21 @@ Context::Context(const Module& module, const VerifyOptions& options)
                              std::max<int64_t>(options.replica_count, 1));
   num_partitions_ = HeaderInt(module, "num_partitions",
                               std::max<int64_t>(options.num_partitions, 1));
-  for (const Computation* c : module.computations()) {
-    for (const Instruction* i : c->instructions()) {
-      const OpClass op_class = Info(i->opcode()).op_class;
-      if (op_class == OpClass::kCollective || op_class == OpClass::kHost) {
-        communicating_.push_back(i);
-      }
-      holds_buffers_ = holds_buffers_ || HoldsBuffer(i->shape());
-      for (const Attribute& a : i->attributes()) {
-        if (const auto* one = std::get_if<Computation*>(&a.value)) {
-          callers_[*one].push_back(i);
-        } else if (const auto* list = std::get_if<
-                       std::shared_ptr<const std::vector<Computation*>>>(
-                       &a.value)) {
-          for (const Computation* callee : **list) {
-            callers_[callee].push_back(i);
-          }
-        }
-      }
+}
+
+void Context::Note(const Instruction& i) {
+  const OpClass op_class = Info(i.opcode()).op_class;
+  if (op_class == OpClass::kCollective || op_class == OpClass::kHost) {
+    communicating_.push_back(&i);
+  }
+  holds_buffers_ = holds_buffers_ || HoldsBuffer(i.shape());
+  for (const Attribute& a : i.attributes()) {
+    if (const auto* one = std::get_if<Computation*>(&a.value)) {
+      callers_[*one].push_back(&i);
+    } else if (const auto* list = std::get_if<
+                   std::shared_ptr<const std::vector<Computation*>>>(
+                   &a.value)) {
+      for (const Computation* callee : **list) callers_[callee].push_back(&i);
     }
   }
 }

@@ -1,11 +1,11 @@
 """XLA's own parser and printer on the modules Ridge reads, side by side.
 
     pip install jax
-    bazel build //hlo/text:parse_bench
+    bazel build //hlo/text:bench
     python3 tests/bench/xla_text.py MODULE.hlo [--bench=PATH]
 
 Runs XLA (hlo_module_from_text, to_string, serialisation) and Ridge's
-parse_bench in turn, several times, and prints the best wall time of each, the
+bench in turn, several times, and prints the best wall time of each, the
 least processor time, and their ratios. Turns alternate so that other load on
 the machine falls on both alike.
 """
@@ -35,7 +35,7 @@ def xla_times(text):
 
 
 def ridge_times(bench, path):
-    """Milliseconds that parse_bench reports for the file."""
+    """Milliseconds that it reports for the file."""
     out = subprocess.run(
         [bench, "--once", path], check=True, capture_output=True, text=True
     ).stdout
@@ -51,7 +51,7 @@ def main():
     """Prints the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("module")
-    parser.add_argument("--bench", default="bazel-bin/hlo/text/parse_bench")
+    parser.add_argument("--bench", default="bazel-bin/hlo/text/bench")
     parser.add_argument("--rounds", type=int, default=7)
     args = parser.parse_args()
     with open(args.module, encoding="utf-8") as file:

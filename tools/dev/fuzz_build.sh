@@ -14,7 +14,7 @@ build_fuzzer() {
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined)
   while [[ "$1" != -- ]]; do
     case "$1" in
-      *_test.cc | *_bench.cc | *benchmark.cc | */generate.cc) ;;
+      *_test.cc | */bench.cc | *benchmark.cc | */generate.cc) ;;
       *) sources+=("$1") ;;
     esac
     shift

@@ -14,6 +14,7 @@
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/registry.h"
 #include "hlo/proto/module_proto.h"
+#include "hlo/text/parser.h"
 #include "hlo/text/printer.h"
 #include "tools/common/main.h"
 #include "tools/common/output.h"
@@ -199,7 +200,7 @@ absl::StatusOr<ToolOutcome> Show(const std::vector<std::string>& files) {
           return absl::InvalidArgumentError(absl::StrCat(
               "--to=", FLAGS_to, " writes one module; the input has more"));
         }
-        out += "// -----\n";
+        absl::StrAppend(&out, kModuleSeparator, "\n");
       }
       out += text;
     }

@@ -1,13 +1,14 @@
 // How fast modules are read and printed, and how much memory they take.
 //
-//   bazel run //hlo/text:parse_bench [-- FILE.hlo ...]
+//   bazel run //hlo/text:bench [-- FILE.hlo ...]
 //
 // --once measures the files given and nothing else, three times each.
 // For each file, and for generated modules of 1k to 1M instructions: the best
-// wall time of several runs and, in parentheses, the least processor time,
-// which other load on the machine disturbs less. Without files, the largest
-// module of the shared corpus (RIDGE_SHARED) is taken where there is one.
-// tests/bench/xla_text.py measures XLA on the same files.
+// wall time of several runs of parser, verifier and printer, in parentheses the
+// least processor time, which other load on the machine disturbs less, and that
+// by instruction. Without files, the largest module of the shared corpus
+// (RIDGE_SHARED) is taken where there is one. tests/bench/xla_text.py measures
+// XLA on the same files.
 #include <malloc.h>
 #include <time.h>
 
@@ -17,7 +18,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -47,8 +50,10 @@ double CpuMs() {
          static_cast<double>(t.tv_nsec) / 1e6;
 }
 
-// Runs `fn` for about a second, at least three times, or just these.
-Timing Measure(bool once, const std::function<void()>& fn) {
+// Runs `fn` for about a second, at least three times, or just these; `prepare`
+// before each is not measured.
+Timing Measure(bool once, const std::function<void()>& prepare,
+               const std::function<void()>& fn) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> samples;
   std::vector<double> cpu;
@@ -56,6 +61,7 @@ Timing Measure(bool once, const std::function<void()>& fn) {
   while (
       samples.size() < 3 ||
       (Clock::now() - begin < std::chrono::seconds(1) && samples.size() < 50)) {
+    prepare();
     Clock::time_point start = Clock::now();
     double cpu_start = CpuMs();
     fn();
@@ -93,17 +99,28 @@ void Report(const std::string& label, const std::string& text,
   }
   double memory = static_cast<double>(HeapBytes() - heap) / text.size();
   int64_t count = (*module)->instruction_count();
-  Timing parse = Measure(once, [&] { ParseModule(text).IgnoreError(); });
-  Timing verify = Measure(once, [&] { Verify(**module); });
-  Timing print = Measure(once, [&] { Print(**module); });
-  std::printf(
-      "%-36.36s %8lld instr %7.2f MB | parse %8.2f ms (%8.2f), %6.1f "
-      "MB/s, %5.0f ns/instr | verify %8.2f (%8.2f) | print %7.2f (%7.2f) | "
-      "memory %4.1f x text\n",
-      label.c_str(), static_cast<long long>(count), text.size() / 1e6,
-      parse.best_ms, parse.cpu_ms, text.size() / 1e3 / parse.cpu_ms,
-      parse.cpu_ms * 1e6 / count, verify.best_ms, verify.cpu_ms, print.best_ms,
-      print.cpu_ms, memory);
+  const auto nothing = [] {};
+  std::unique_ptr<Module> parsed;
+  std::string printed;
+  const std::pair<const char*, Timing> steps[] = {
+      {"parse", Measure(
+                    once, [&] { parsed.reset(); },
+                    [&] { parsed = *ParseModule(text); })},
+      {"verify", Measure(once, nothing, [&] { Verify(**module); })},
+      {"print", Measure(
+                    once,
+                    [&] {
+                      printed.clear();
+                      printed.shrink_to_fit();
+                    },
+                    [&] { printed = Print(**module); })}};
+  std::printf("%-36.36s %8lld instr %7.2f MB", label.c_str(),
+              static_cast<long long>(count), text.size() / 1e6);
+  for (const auto& [name, timing] : steps) {
+    std::printf(" | %s %8.2f ms (%8.2f) %5.0f ns/instr", name, timing.best_ms,
+                timing.cpu_ms, timing.cpu_ms * 1e6 / count);
+  }
+  std::printf(" | memory %4.1f x text\n", memory);
 }
 
 int Main(int argc, char** argv) {
