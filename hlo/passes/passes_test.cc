@@ -28,7 +28,7 @@ std::unique_ptr<Module> Parse(absl::string_view text) {
 bool RunPass(absl::string_view name, Module* module) {
   absl::StatusOr<const Pass*> pass = FindPass(name);
   EXPECT_TRUE(pass.ok()) << pass.status();
-  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(*module, 1);
+  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(*module);
   EXPECT_TRUE(test.ok()) << test.status();
   if (test.ok()) {
     EXPECT_TRUE(test->Check(**pass).ok()) << test->Check(**pass);
