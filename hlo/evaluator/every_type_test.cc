@@ -134,7 +134,7 @@ double Narrowed(const Literal& literal, int64_t i, ElementType type) {
                : DecodeFloat(type, EncodeFloat(type, wide));
   }
   const int bits = Info(type).bits;
-  if (bits == 64) return wide;
+  if (bits == 64) return IsUnsigned(type) && wide < 0 ? wide + 0x1p64 : wide;
   const int64_t span = int64_t{1} << bits;
   int64_t wrapped = GetInt(literal, i) & (span - 1);
   if (Info(type).type_class == TypeClass::kSigned && wrapped >= span / 2) {
@@ -208,6 +208,33 @@ TEST_P(EveryTypeTest, OfEveryOpcodeThatMayHaveIt) {
     }
   }
   EXPECT_GE(evaluated, 8);
+}
+
+// What a conversion of element i makes of it: floats saturate on their way to
+// integers, integers wrap.
+double Converted(const Literal& literal, int64_t i, ElementType to) {
+  const ElementType from = literal.shape().type();
+  if (IsInteger(to) && (IsFloat(from) || IsComplex(from))) {
+    const double top =
+        std::ldexp(1.0, Info(to).bits - (IsSigned(to) ? 1 : 0)) - 1;
+    return std::min(std::trunc(GetDouble(literal, i)), top);
+  }
+  return Narrowed(literal, i, ComplexComponent(to));
+}
+
+TEST_P(EveryTypeTest, ConvertsToEveryType) {
+  const Literal from = Operand(Shape::Array(GetParam(), {kElements}), 0);
+  for (ElementType to : ArrayTypes()) {
+    SCOPED_TRACE(std::string(Name(to)));
+    Lone lone = Make(Opcode::kConvert, GetParam());
+    lone.instruction->set_shape(Shape::Array(to, {kElements}));
+    absl::StatusOr<Literal> got =
+        EvaluateInstruction(*lone.instruction, {from});
+    ASSERT_TRUE(got.ok()) << got.status();
+    for (int64_t e = 0; e < kElements; ++e) {
+      ExpectClose(GetDouble(*got, e), Converted(from, e, to), to);
+    }
+  }
 }
 
 std::string TypeName(const ::testing::TestParamInfo<ElementType>& info) {

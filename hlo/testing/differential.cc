@@ -10,21 +10,10 @@
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/evaluator/inputs.h"
 #include "hlo/ir/equal.h"
+#include "hlo/passes/pipeline.h"
 #include "hlo/verify/verify.h"
 
 namespace ridge {
-namespace {
-
-// Passes rename, and metadata names what was there before.
-VerifyOptions AfterPasses() {
-  VerifyOptions verify;
-  verify.allow_mixed_precision = true;
-  verify.verify_names_unchanged = false;
-  return verify;
-}
-
-}  // namespace
-
 EvalOptions DifferentialCase::Evaluation() const {
   EvalOptions evaluation;
   evaluation.max_steps = options_.max_steps;
