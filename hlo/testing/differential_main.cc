@@ -9,6 +9,7 @@
 // anything differed.
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -37,6 +38,7 @@ DEFINE_int64(max_instructions, 40000, "Larger modules of the corpus are left.");
 DEFINE_double(max_cost, 1e13,
               "Modules of the corpus with more operations and bytes are left.");
 DEFINE_double(min_cost, 0, "And those with less.");
+DEFINE_string(after, "", "And those up to this file, to go on where it was.");
 DEFINE_double(max_gib, 4, "Memory for the values of one evaluation, GiB.");
 DEFINE_int32(threads, 1, "Threads of one evaluation; 0: all.");
 DEFINE_int64(max_steps, 100000, "Iterations of while loops.");
@@ -58,11 +60,16 @@ double Cost(const Module& module) {
   return cost;
 }
 
-DifferentialOptions Options() {
+// Operations that loops of a module may take altogether.
+constexpr double kLoopBudget = 3e10;
+
+// For a module of that cost.
+DifferentialOptions Options(double cost) {
   DifferentialOptions options;
   options.max_bytes = static_cast<int64_t>(FLAGS_max_gib * 1073741824.0);
   options.max_threads = FLAGS_threads;
-  options.max_steps = FLAGS_max_steps;
+  options.max_steps = static_cast<int64_t>(std::min<double>(
+      FLAGS_max_steps, std::max(1.0, kLoopBudget / std::max(1.0, cost))));
   return options;
 }
 
@@ -90,8 +97,9 @@ class Runner {
       std::fflush(stdout);
     }
     const absl::Time start = absl::Now();
+    const DifferentialOptions options = Options(Cost(module));
     absl::StatusOr<DifferentialCase> c =
-        DifferentialCase::Make(module, Options());
+        DifferentialCase::Make(module, options);
     if (!c.ok()) {
       ++tally_.not_evaluated;
       std::printf("not evaluated: %s: %s\n", name.c_str(),
@@ -105,7 +113,7 @@ class Runner {
       ++tally_.checks;
       tally_.changed += changed;
       tally_.exact += changed && exact;
-      if (!status.ok()) Report(module, name, *pass, status);
+      if (!status.ok()) Report(module, name, *pass, options, status);
     }
     const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
     if (seconds > kSlow) {
@@ -135,14 +143,14 @@ class Runner {
 
  private:
   void Report(const Module& module, const std::string& name, const Pass& pass,
-              const absl::Status& status) {
+              const DifferentialOptions& options, const absl::Status& status) {
     ++tally_.failures;
     std::printf("FAILED %s: %s\n", name.c_str(), status.ToString().c_str());
     std::fflush(stdout);
     if (!FLAGS_reduce) return;
     std::unique_ptr<Module> reduced =
         ReduceModule(module, [&](const Module& m) {
-          return CheckPass(m, pass, Options()).code() == status.code();
+          return CheckPass(m, pass, options).code() == status.code();
         });
     std::printf("reduced to:\n%s\n", Print(*reduced).c_str());
     std::unique_ptr<Module> after = reduced->Clone();
@@ -151,7 +159,7 @@ class Runner {
                   Print(*after).c_str());
     }
     std::printf("with: %s\n",
-                CheckPass(*reduced, pass, Options()).ToString().c_str());
+                CheckPass(*reduced, pass, options).ToString().c_str());
     std::fflush(stdout);
   }
 
@@ -173,10 +181,15 @@ absl::StatusOr<int> Main() {
   if (!FLAGS_corpus.empty()) {
     RIDGE_ASSIGN_OR_RETURN(std::vector<CorpusEntry> corpus,
                            RunnableCorpus(FLAGS_corpus));
+    bool started = FLAGS_after.empty();
     int64_t left_out = 0;
     int64_t not_read = 0;
     for (const CorpusEntry& entry : corpus) {
       if (runner.ShouldStop()) break;
+      if (!started) {
+        started = entry.file == FLAGS_after;
+        continue;
+      }
       if (entry.instructions > FLAGS_max_instructions) {
         ++left_out;
         std::printf("left out: %s: %lld instructions\n", entry.file.c_str(),
