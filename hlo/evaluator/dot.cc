@@ -50,19 +50,20 @@ void Multiply(const MatrixShape& s, const T* a, const T* b, T* c, int64_t m0,
   MultiplyBlock(block);
 }
 
+// Operations from which a product is worth more than one task, and the rows or
+// columns of one: few enough to share out, enough to pack the other side for.
+constexpr double kLargeProduct = 4e6;
+constexpr int64_t kPart = 128;
+
 template <typename T>
 void BatchedMultiply(const Interpreter& interpreter, const MatrixShape& s,
                      const T* a, const T* b, T* c) {
-  // Each task a batch, or part of its rows or columns if those are many.
+  // Each task a product, or part of the rows or columns of a large one. The
+  // parts hang on the sizes alone, so that threads do not change any bit.
   const bool split_rows = s.m >= s.n;
   const int64_t extent = split_rows ? s.m : s.n;
   const double flops = 2.0 * s.m * s.n * s.k;
-  int64_t part = extent;
-  if (flops > 4e6 && s.batch < 2 * interpreter.threads()) {
-    part = std::max<int64_t>(64, (extent + 2 * interpreter.threads() - 1) /
-                                     (2 * interpreter.threads()));
-    part = std::min(part, extent);
-  }
+  const int64_t part = flops > kLargeProduct ? std::min(kPart, extent) : extent;
   const int64_t parts = (extent + part - 1) / part;
   const int64_t grain = std::max<int64_t>(
       1, static_cast<int64_t>(1e5 / std::max(1.0, flops / parts)));
