@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/gemm_block.h"
+#include "hlo/base/matrix_block.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/base/thread_pool.h"
 #include "hlo/ir/small_float.h"
@@ -22,34 +22,6 @@ constexpr int64_t kConvertGrain = 1 << 16;
 // Rows and columns of a block of the product.
 constexpr int64_t kBlockRows = 128;
 constexpr int64_t kBlockColumns = 1024;
-
-void Multiply(const MatrixBlock<float>& block) {
-  static const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  avx2 ? MultiplyAvx2(block) : MultiplyPlain(block);
-}
-void Multiply(const MatrixBlock<double>& block) {
-  static const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  avx2 ? MultiplyAvx2(block) : MultiplyPlain(block);
-}
-// Types that no library is fast at: a loop that streams rows of B.
-template <typename T>
-void Multiply(const MatrixBlock<T>& g) {
-  for (int64_t i = 0; i < g.m; ++i) {
-    T* d = g.d + i * g.ldd;
-    std::fill(d, d + g.n, T(0));
-    for (int64_t p = 0; p < g.k; ++p) {
-      const T a = g.transpose_a ? g.a[p * g.lda + i] : g.a[i * g.lda + p];
-      if (g.transpose_b) {
-        for (int64_t j = 0; j < g.n; ++j) d[j] += a * g.b[j * g.ldb + p];
-      } else {
-        const T* b = g.b + p * g.ldb;
-        for (int64_t j = 0; j < g.n; ++j) d[j] += a * b[j];
-      }
-    }
-  }
-}
 
 // What products of a type are computed in.
 enum class Compute : uint8_t { kNone, kF32, kF64, kU32, kU64, kC64, kC128 };
@@ -277,13 +249,13 @@ void Run(const GemmStep& g, ElementType computed, const void* const* inputs,
       if (direct) {
         block.d = static_cast<T*>(output) + at;
         block.ldd = g.n;
-        Multiply(block);
+        MultiplyBlock(block);
         continue;
       }
       rows.resize(block.m * block.n);
       block.d = rows.data();
       block.ldd = block.n;
-      Multiply(block);
+      MultiplyBlock(block);
       for (int64_t i = 0; i < block.m; ++i) {
         T* row = rows.data() + i * block.n;
         const int64_t place = at + i * g.n;

@@ -224,6 +224,10 @@ constexpr Case kIndexed[] = {
   x = f32[3,10,4] parameter(0)
   i = s32[3,5,1] parameter(1)
   ROOT g = f32[3,5,4] gather(x, i), offset_dims={2}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1,4})"},
+    {"GatherOfNothing", kLoop, R"(
+  x = f32[0,2] parameter(0)
+  i = s32[3] parameter(1)
+  ROOT g = f32[3,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,2})"},
     {"GatherByIota", kLoop, R"(
   x = f32[10,6] parameter(0)
   i = s32[5,1] iota(), iota_dimension=0

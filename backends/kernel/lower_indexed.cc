@@ -100,6 +100,8 @@ absl::StatusOr<NodeId> LowerGather(KernelBuilder& b, const ValueRequest& r) {
       operand_batch.size() != indices_batch.size()) {
     return Refuse(i, "dimension numbers do not fit the operand");
   }
+  // Slices of no elements leave zeros, though the result may have elements.
+  if (Contains(sizes, 0)) return b.Zero(i.shape().type());
   // The result's dimensions, apart: where in the indices, where in the slice.
   IndexTuple batch, offset;
   for (int64_t d = 0; d < i.shape().rank(); ++d) {

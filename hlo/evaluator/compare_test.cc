@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "absl/strings/substitute.h"
 #include "hlo/base/status_matchers.h"
 #include "hlo/evaluator/inputs.h"
 #include "hlo/evaluator/testing.h"
@@ -158,6 +159,21 @@ TEST(Bound, CancellationIsForgivenByTheSizeOfTheTermsOnly) {
       a = f32[100] add(m, e)
       ROOT y = f32[100] subtract(a, b) })"),
               Differs());
+}
+
+TEST(Bound, ARemainderJumpsWhereTheQuotientPassesAnInteger) {
+  // The last digits of a sum hang on its order; a millionth of it does not.
+  const std::string sum = Sum("f32", "[100]") + R"(
+        v = f32[100] reverse(x), dimensions={0}
+        c = f32[] constant($0)
+        r = f32[] reduce($1, z), dimensions={0}, to_apply=add
+        ROOT y = f32[] remainder(r, c) })";
+  auto text = [&](const char* divisor, const char* order) {
+    return absl::Substitute(sum, divisor, order);
+  };
+  EXPECT_THAT(CompareTexts(text("1e-7", "x"), text("1e-7", "v")), Agrees());
+  EXPECT_THAT(CompareTexts(text("1000", "x"), text("1000", "v")), Agrees());
+  EXPECT_THAT(CompareTexts(text("1000", "x"), text("1e-7", "x")), Differs());
 }
 
 TEST(Bound, IntegersAreExact) {

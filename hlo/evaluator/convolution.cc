@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "Eigen/Core"
+#include "hlo/base/matrix_block.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/evaluator/dot.h"
 #include "hlo/evaluator/handlers.h"
@@ -65,10 +65,6 @@ Literal Reordered(const Interpreter& interpreter, const Literal& in,
 template <typename T>
 void Convolve(const Interpreter& interpreter, const Problem& p, const T* input,
               const T* kernel, T* output) {
-  using Matrix =
-      Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using Strided = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
-  using ConstStrided = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;
   const int64_t spatial_rank = static_cast<int64_t>(p.window.size());
   const int64_t taps = Product(p.kernel_spatial);
   const int64_t columns = taps * p.kernel_features;
@@ -85,7 +81,7 @@ void Convolve(const Interpreter& interpreter, const Problem& p, const T* input,
       std::max<int64_t>(1, (int64_t{1} << 18) / std::max<int64_t>(1, columns)));
   const int64_t chunks = (rows + chunk - 1) / chunk;
   interpreter.Parallel(0, groups * chunks, 1, [&](int64_t b, int64_t e) {
-    Matrix patches(chunk, columns);
+    std::vector<T> patches(chunk * columns);
     for (int64_t t = b; t < e; ++t) {
       const int64_t group = t / chunks;
       const int64_t feature_group = group % p.feature_groups;
@@ -122,11 +118,19 @@ void Convolve(const Interpreter& interpreter, const Problem& p, const T* input,
           row += p.kernel_features;
         } while (tap.Next());
       }
-      ConstStrided rhs(kernel + group * group_out, columns, group_out,
-                       Eigen::OuterStride<>(p.output_features));
-      Strided dst(output + first * p.output_features + group * group_out, n,
-                  group_out, Eigen::OuterStride<>(p.output_features));
-      dst.noalias() += patches.topRows(n) * rhs;
+      MatrixBlock<T> product;
+      product.m = n;
+      product.n = group_out;
+      product.k = columns;
+      product.a = patches.data();
+      product.lda = columns;
+      product.transpose_a = false;
+      product.b = kernel + group * group_out;
+      product.ldb = p.output_features;
+      product.transpose_b = false;
+      product.d = output + first * p.output_features + group * group_out;
+      product.ldd = p.output_features;
+      MultiplyBlock(product);
     }
   });
 }

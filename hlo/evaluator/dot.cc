@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "Eigen/Core"
+#include "hlo/base/matrix_block.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/evaluator/handlers.h"
 #include "hlo/evaluator/strided.h"
@@ -31,48 +31,39 @@ Literal FromProduct(const Literal& product, const Shape& shape) {
 
 namespace {
 
-template <typename T, int kOrder>
-using MatrixMap =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>>;
-
 // Rows [m0, m1) and columns [n0, n1) of one product.
 template <typename T>
 void Multiply(const MatrixShape& s, const T* a, const T* b, T* c, int64_t m0,
               int64_t m1, int64_t n0, int64_t n1) {
-  using Out = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<Out> out(c, s.m, s.n);
-  auto block = out.block(m0, n0, m1 - m0, n1 - n0);
-  auto run = [&](const auto& lhs, const auto& rhs) {
-    block.noalias() +=
-        lhs.middleRows(m0, m1 - m0) * rhs.middleCols(n0, n1 - n0);
-  };
-  auto with_rhs = [&](const auto& lhs) {
-    if (s.rhs_transposed) {
-      run(lhs, MatrixMap<T, Eigen::ColMajor>(b, s.k, s.n));
-    } else {
-      run(lhs, MatrixMap<T, Eigen::RowMajor>(b, s.k, s.n));
-    }
-  };
-  if (s.lhs_transposed) {
-    with_rhs(MatrixMap<T, Eigen::ColMajor>(a, s.m, s.k));
-  } else {
-    with_rhs(MatrixMap<T, Eigen::RowMajor>(a, s.m, s.k));
-  }
+  MatrixBlock<T> block;
+  block.m = m1 - m0;
+  block.n = n1 - n0;
+  block.k = s.k;
+  block.transpose_a = s.lhs_transposed;
+  block.lda = s.lhs_transposed ? s.m : s.k;
+  block.a = a + (s.lhs_transposed ? m0 : m0 * s.k);
+  block.transpose_b = s.rhs_transposed;
+  block.ldb = s.rhs_transposed ? s.k : s.n;
+  block.b = b + (s.rhs_transposed ? n0 * s.k : n0);
+  block.d = c + m0 * s.n + n0;
+  block.ldd = s.n;
+  MultiplyBlock(block);
 }
+
+// Operations from which a product is worth more than one task, and the rows or
+// columns of one: few enough to share out, enough to pack the other side for.
+constexpr double kLargeProduct = 4e6;
+constexpr int64_t kPart = 128;
 
 template <typename T>
 void BatchedMultiply(const Interpreter& interpreter, const MatrixShape& s,
                      const T* a, const T* b, T* c) {
-  // Each task a batch, or part of its rows or columns if those are many.
+  // Each task a product, or part of the rows or columns of a large one. The
+  // parts hang on the sizes alone, so that threads do not change any bit.
   const bool split_rows = s.m >= s.n;
   const int64_t extent = split_rows ? s.m : s.n;
   const double flops = 2.0 * s.m * s.n * s.k;
-  int64_t part = extent;
-  if (flops > 4e6 && s.batch < 2 * interpreter.threads()) {
-    part = std::max<int64_t>(64, (extent + 2 * interpreter.threads() - 1) /
-                                     (2 * interpreter.threads()));
-    part = std::min(part, extent);
-  }
+  const int64_t part = flops > kLargeProduct ? std::min(kPart, extent) : extent;
   const int64_t parts = (extent + part - 1) / part;
   const int64_t grain = std::max<int64_t>(
       1, static_cast<int64_t>(1e5 / std::max(1.0, flops / parts)));
@@ -186,6 +177,31 @@ void BatchedMatmul(const Interpreter& interpreter, ElementType type,
   }
 }
 
+absl::Status CheckDotNumbers(const Shape& l, const Shape& r,
+                             absl::Span<const int64_t> lhs_contracting,
+                             absl::Span<const int64_t> rhs_contracting,
+                             absl::Span<const int64_t> lhs_batch,
+                             absl::Span<const int64_t> rhs_batch) {
+  RIDGE_RETURN_IF_ERROR(CheckDimNumbers("lhs", l, lhs_batch, lhs_contracting));
+  RIDGE_RETURN_IF_ERROR(CheckDimNumbers("rhs", r, rhs_batch, rhs_contracting));
+  if (lhs_contracting.size() != rhs_contracting.size() ||
+      lhs_batch.size() != rhs_batch.size()) {
+    return Invalid("lhs and rhs name different numbers of dimensions");
+  }
+  for (size_t i = 0; i < lhs_batch.size(); ++i) {
+    if (l.dim(lhs_batch[i]) != r.dim(rhs_batch[i])) {
+      return Invalid("batch sizes differ: ", l.ToString(), ", ", r.ToString());
+    }
+  }
+  for (size_t i = 0; i < lhs_contracting.size(); ++i) {
+    if (l.dim(lhs_contracting[i]) != r.dim(rhs_contracting[i])) {
+      return Invalid("contracted sizes differ: ", l.ToString(), ", ",
+                     r.ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Literal> DotProduct(const Interpreter& interpreter,
                                    const Literal& lhs, const Literal& rhs,
                                    absl::Span<const int64_t> lhs_contracting,
@@ -194,28 +210,15 @@ absl::StatusOr<Literal> DotProduct(const Interpreter& interpreter,
                                    absl::Span<const int64_t> rhs_batch) {
   const Shape& l = lhs.shape();
   const Shape& r = rhs.shape();
-  RIDGE_RETURN_IF_ERROR(CheckDimNumbers("lhs", l, lhs_batch, lhs_contracting));
-  RIDGE_RETURN_IF_ERROR(CheckDimNumbers("rhs", r, rhs_batch, rhs_contracting));
-  if (lhs_contracting.size() != rhs_contracting.size() ||
-      lhs_batch.size() != rhs_batch.size()) {
-    return Invalid("lhs and rhs name different numbers of dimensions");
-  }
+  RIDGE_RETURN_IF_ERROR(CheckDotNumbers(l, r, lhs_contracting, rhs_contracting,
+                                        lhs_batch, rhs_batch));
   MatrixShape s;
   DimVector dims;
-  for (size_t i = 0; i < lhs_batch.size(); ++i) {
-    if (l.dim(lhs_batch[i]) != r.dim(rhs_batch[i])) {
-      return Invalid("batch sizes differ: ", l.ToString(), ", ", r.ToString());
-    }
-    s.batch *= l.dim(lhs_batch[i]);
-    dims.push_back(l.dim(lhs_batch[i]));
+  for (int64_t d : lhs_batch) {
+    s.batch *= l.dim(d);
+    dims.push_back(l.dim(d));
   }
-  for (size_t i = 0; i < lhs_contracting.size(); ++i) {
-    if (l.dim(lhs_contracting[i]) != r.dim(rhs_contracting[i])) {
-      return Invalid("contracted sizes differ: ", l.ToString(), ", ",
-                     r.ToString());
-    }
-    s.k *= l.dim(lhs_contracting[i]);
-  }
+  for (int64_t d : lhs_contracting) s.k *= l.dim(d);
   DimVector lhs_free = FreeDims(l.rank(), lhs_batch, lhs_contracting);
   DimVector rhs_free = FreeDims(r.rank(), rhs_batch, rhs_contracting);
   for (int64_t d : lhs_free) {
@@ -245,21 +248,17 @@ absl::StatusOr<Literal> DotProduct(const Interpreter& interpreter,
   return out;
 }
 
-namespace {
-
 Literal AsProduct(const Literal& in, ElementType type) {
   Shape shape = in.shape();
   shape.set_type(type);
   return ConvertTo(in, shape);
 }
 
-absl::StatusOr<Literal> FinishDot(const Op& op, Literal product) {
+absl::StatusOr<Literal> FinishDot(const Op& op, const Literal& product) {
   RIDGE_RETURN_IF_ERROR(
       CheckDims("the product", product.shape(), op.shape.dims()));
   return FromProduct(product, op.shape);
 }
-
-}  // namespace
 
 absl::StatusOr<Literal> EvalDot(const Op& op) {
   if (op.count() > 2) {
@@ -276,7 +275,7 @@ absl::StatusOr<Literal> EvalDot(const Op& op) {
                  AsProduct(op.in(1), type), i.ints(AttrId::kLhsContractingDims),
                  i.ints(AttrId::kRhsContractingDims),
                  i.ints(AttrId::kLhsBatchDims), i.ints(AttrId::kRhsBatchDims)));
-  return FinishDot(op, std::move(product));
+  return FinishDot(op, product);
 }
 
 namespace {
@@ -344,152 +343,7 @@ absl::StatusOr<Literal> EvalScaledDot(const Op& op) {
       DotProduct(op.interpreter, lhs, rhs, i.ints(AttrId::kLhsContractingDims),
                  i.ints(AttrId::kRhsContractingDims),
                  i.ints(AttrId::kLhsBatchDims), i.ints(AttrId::kRhsBatchDims)));
-  return FinishDot(op, std::move(product));
-}
-
-namespace {
-
-Literal KeepRange(const Literal& in, int64_t dim, int64_t begin, int64_t end) {
-  Literal out = Literal::Zeros(in.shape());
-  const Shape& s = in.shape();
-  const int64_t inner = RowMajorStrides(s.dims())[dim];
-  const int width = StorageBytes(s.type());
-  const int64_t size = s.dim(dim);
-  begin = std::min(std::max<int64_t>(begin, 0), size);
-  end = std::min(std::max(end, begin), size);
-  if (s.ElementCount() == 0) return out;
-  const int64_t outer = s.ElementCount() / (inner * size);
-  uint8_t* d = out.mutable_bytes();
-  for (int64_t o = 0; o < outer; ++o) {
-    const int64_t at = (o * size + begin) * inner * width;
-    std::copy_n(in.bytes() + at, (end - begin) * inner * width, d + at);
-  }
-  return out;
-}
-
-// Index `i` of dimension `dim`, which goes.
-Literal TakeIndex(const Interpreter& interpreter, const Literal& in,
-                  int64_t dim, int64_t i) {
-  const Shape& s = in.shape();
-  DimVector strides = RowMajorStrides(s.dims());
-  DimVector sizes;
-  DimVector src;
-  for (int64_t d = 0; d < s.rank(); ++d) {
-    if (d == dim) continue;
-    sizes.push_back(s.dim(d));
-    src.push_back(strides[d]);
-  }
-  Literal out = Literal::Zeros(Shape::Array(s.type(), sizes));
-  const int width = StorageBytes(s.type());
-  StridedCopy(interpreter, sizes, width, in.bytes() + i * strides[dim] * width,
-              src, out.mutable_bytes(), RowMajorStrides(sizes));
-  return out;
-}
-
-DimVector WithoutDim(absl::Span<const int64_t> dims, int64_t gone) {
-  DimVector result;
-  for (int64_t d : dims) result.push_back(d > gone ? d - 1 : d);
-  return result;
-}
-
-}  // namespace
-
-// Rows of lhs along the ragged dimension belong to groups, group_sizes[g] rows
-// each in order. A free ragged dimension: each row is multiplied by its
-// group's matrix of rhs. A contracted one: one product a group. A batch one:
-// an ordinary dot.
-absl::StatusOr<Literal> EvalRaggedDot(const Op& op) {
-  RIDGE_RETURN_IF_ERROR(CheckArrays(op, 3));
-  RIDGE_RETURN_IF_ERROR(op.interpreter.CheckFits(op.shape));
-  const Instruction& i = op.instruction;
-  Ints lc = i.ints(AttrId::kLhsContractingDims);
-  Ints rc = i.ints(AttrId::kRhsContractingDims);
-  Ints lb = i.ints(AttrId::kLhsBatchDims);
-  Ints rb = i.ints(AttrId::kRhsBatchDims);
-  Ints ragged = i.ints(AttrId::kLhsRaggedDims);
-  Ints group = i.ints(AttrId::kRhsGroupDims);
-  const Literal& sizes = op.in(2);
-  const Shape& l = op.in(0).shape();
-  const Shape& r = op.in(1).shape();
-  if (ragged.size() != 1 || ragged[0] < 0 || ragged[0] >= l.rank()) {
-    return Invalid("lhs_ragged_dims must name one dimension");
-  }
-  if (!IsInteger(sizes.shape().type()))
-    return Invalid("group sizes are not integers");
-  if (sizes.shape().rank() != 1) {
-    return Unsupported("ragged-dot with group sizes of rank ",
-                       sizes.shape().rank());
-  }
-  const int64_t groups = sizes.shape().dim(0);
-  const ElementType type = ProductType(l.type(), r.type());
-  Literal lhs = AsProduct(op.in(0), type);
-  Literal rhs = AsProduct(op.in(1), type);
-  auto contains = [&](Ints dims) {
-    return std::find(dims.begin(), dims.end(), ragged[0]) != dims.end();
-  };
-  if (contains(lb)) {
-    RIDGE_ASSIGN_OR_RETURN(
-        Literal product, DotProduct(op.interpreter, lhs, rhs, lc, rc, lb, rb));
-    return FinishDot(op, std::move(product));
-  }
-  const bool contracted = contains(lc);
-  if (!contracted && (group.size() != 1 || group[0] < 0 ||
-                      group[0] >= r.rank() || r.dim(group[0]) != groups)) {
-    return Invalid("rhs_group_dims must name the dimension of the groups");
-  }
-  if (contracted && !group.empty()) {
-    return Invalid("rhs_group_dims with a contracted ragged dimension");
-  }
-  Literal total;
-  std::vector<uint8_t> stacked;
-  int64_t begin = 0;
-  for (int64_t g = 0; g < groups; ++g) {
-    const int64_t end =
-        begin + std::max<int64_t>(
-                    0, std::min(IndexAt(sizes, g), l.dim(ragged[0]) - begin));
-    Literal part = KeepRange(lhs, ragged[0], begin, end);
-    begin = end;
-    absl::StatusOr<Literal> product;
-    if (contracted) {
-      product = DotProduct(op.interpreter, part, rhs, lc, rc, lb, rb);
-    } else {
-      product = DotProduct(
-          op.interpreter, part, TakeIndex(op.interpreter, rhs, group[0], g), lc,
-          WithoutDim(rc, group[0]), lb, WithoutDim(rb, group[0]));
-    }
-    if (!product.ok()) return product.status();
-    if (contracted) {
-      stacked.insert(stacked.end(), product->bytes(),
-                     product->bytes() + product->byte_size());
-      total = *product;
-    } else if (g == 0) {
-      total = *std::move(product);
-    } else {
-      // Each row has one group that is not zero: adding is merging.
-      const Literal& p = *product;
-      const int64_t n = p.shape().ElementCount();
-      if (type == ElementType::kF64) {
-        for (int64_t e = 0; e < n; ++e) {
-          total.mutable_data<double>()[e] += p.data<double>()[e];
-        }
-      } else if (type == ElementType::kS64) {
-        for (int64_t e = 0; e < n; ++e) {
-          total.mutable_data<uint64_t>()[e] += p.data<uint64_t>()[e];
-        }
-      } else {
-        for (int64_t e = 0; e < n; ++e) {
-          total.mutable_data<std::complex<double>>()[e] +=
-              p.data<std::complex<double>>()[e];
-        }
-      }
-    }
-  }
-  if (groups == 0) return Literal::Zeros(op.shape);
-  if (contracted) {
-    DimVector dims = Concat(DimVector{groups}, total.shape().dims());
-    total = Literal::FromBytes(Shape::Array(type, dims), std::move(stacked));
-  }
-  return FinishDot(op, std::move(total));
+  return FinishDot(op, product);
 }
 
 }  // namespace eval

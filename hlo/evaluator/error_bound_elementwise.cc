@@ -133,10 +133,30 @@ std::vector<Term> Terms(const BoundOp& op, int64_t n) {
   return terms;
 }
 
-// Sine and cosine may reach an extremum between the corners.
-double BetweenCorners(Opcode opcode, double e) {
-  if (opcode != Opcode::kSine && opcode != Opcode::kCosine) return 0;
-  return std::min(2.0, e * e / 2);
+// How far results between the corners may lie outside those at the corners.
+double BetweenCorners(Opcode opcode, const std::vector<Term>& terms,
+                      int64_t i) {
+  switch (opcode) {
+    case Opcode::kSine:
+    case Opcode::kCosine: {
+      const double e = terms[0].e(i);
+      return std::min(2.0, e * e / 2);  // an extremum
+    }
+    case Opcode::kRemainder: {
+      // It jumps by the divisor where the quotient passes an integer.
+      const double x = terms[0].x(i);
+      const double ex = terms[0].e(i);
+      const double y = std::fabs(terms[1].x(i));
+      const double ey = terms[1].e(i);
+      if (ex == 0 && ey == 0) return 0;
+      if (ey >= y) return kInfinity;
+      const bool jumps =
+          ey > 0 || std::trunc((x - ex) / y) != std::trunc((x + ex) / y);
+      return jumps ? 2 * (y + ey) : 0;
+    }
+    default:
+      return 0;
+  }
 }
 
 // 1 / 0 and 1 / -0 are far apart.
@@ -260,9 +280,7 @@ absl::StatusOr<Bounded> BoundReal(const BoundOp& op, Literal value) {
             // `result` now holds the value at the centre.
             double slack = u * std::fabs(result[i]);
             if (std::fabs(result[i]) < flush && result[i] != 0) slack += flush;
-            if (!exact && arity == 1) {
-              slack += BetweenCorners(opcode, terms[0].e(b + i));
-            }
+            if (!exact) slack += BetweenCorners(opcode, terms, b + i);
             if (slack > 0) {
               lo[i] -= slack;
               hi[i] += slack;

@@ -1,5 +1,6 @@
-// How fast the evaluator is: a matrix product, elementwise work, reductions,
-// and, with $RIDGE_SHARED set, every module of its zoo and small sets.
+// How fast the evaluator is: a matrix product, elementwise work, reductions, a
+// transformer encoder layer with its gradient, and, with $RIDGE_SHARED set,
+// every module of its zoo and small sets.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -47,6 +48,16 @@ constexpr char kDot[] = R"(ENTRY e {
   y = f32[1024,1024] parameter(1)
   ROOT d = f32[1024,1024] dot(x, y), lhs_contracting_dims={1},
     rhs_contracting_dims={0} })";
+constexpr char kBatchedDot[] = R"(ENTRY e {
+  x = bf16[64,128,128] parameter(0)
+  y = bf16[64,128,128] parameter(1)
+  ROOT d = f32[64,128,128] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+    lhs_contracting_dims={2}, rhs_contracting_dims={2} })";
+constexpr char kOddDot[] = R"(ENTRY e {
+  x = f32[1021,1019] parameter(0)
+  y = f32[1031,1021] parameter(1)
+  ROOT d = f32[1019,1031] dot(x, y), lhs_contracting_dims={0},
+    rhs_contracting_dims={1} })";
 constexpr char kAdd[] = R"(ENTRY e {
   x = f32[4194304] parameter(0)
   y = f32[4194304] parameter(1)
@@ -77,6 +88,12 @@ constexpr char kSort[] = R"(
 BENCHMARK_CAPTURE(Text, dot_1024_f32, kDot)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
+BENCHMARK_CAPTURE(Text, batched_dot_64x128_bf16, kBatchedDot)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(Text, odd_dot_1021_f32, kOddDot)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(Text, add_4M_f32, kAdd)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
@@ -90,6 +107,14 @@ BENCHMARK_CAPTURE(Text, transpose_2048_f32, kTranspose)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK_CAPTURE(Text, sort_1M_f32, kSort)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void File(benchmark::State& state, const char* path) {
+  RunModule(state, ReadModule(path), /*bounds=*/false);
+}
+BENCHMARK_CAPTURE(File, encoder_value_and_grad,
+                  "hlo/evaluator/testdata/encoder_value_and_grad.hlo")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

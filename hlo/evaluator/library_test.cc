@@ -118,15 +118,15 @@ TEST(Map, CallsItsComputationOnEveryElement) {
 // A sum long enough to be cut into parts, and a product.
 TEST(Threads, DoNotChangeAnyBit) {
   constexpr char kText[] = R"(
-  add { a = f32[] parameter(0) b = f32[] parameter(1)
-        ROOT s = f32[] add(a, b) }
-  ENTRY e { i = f32[300,1000] iota(), iota_dimension=1
-    c = f32[300,1000] cosine(i)
-    z = f32[] constant(0)
-    s = f32[] reduce(c, z), dimensions={0,1}, to_apply=add
-    p = f32[300,300] dot(c, c), lhs_contracting_dims={1},
+  add { a = f64[] parameter(0) b = f64[] parameter(1)
+        ROOT s = f64[] add(a, b) }
+  ENTRY e { i = f64[300,1000] iota(), iota_dimension=1
+    c = f64[300,1000] cosine(i)
+    z = f64[] constant(0)
+    s = f64[] reduce(c, z), dimensions={0,1}, to_apply=add
+    p = f64[300,300] dot(c, c), lhs_contracting_dims={1},
       rhs_contracting_dims={1}
-    ROOT t = (f32[], f32[300,300]) tuple(s, p) })";
+    ROOT t = (f64[], f64[300,300]) tuple(s, p) })";
   EvalOptions one;
   one.max_threads = 1;
   RIDGE_ASSERT_OK_AND_ASSIGN(Literal alone, RunText(kText, {}, one));

@@ -139,17 +139,6 @@ TEST(Dot, OfEmptyContractionIsZero) {
               IsOkAndHolds(ElementsAre(0, 0)));
 }
 
-TEST(RaggedDot, EachGroupOfRowsHasItsOwnMatrix) {
-  EXPECT_THAT(Values(R"(ENTRY e {
-    x = f32[3,1] constant({{1},{2},{3}})
-    y = f32[2,1,1] constant({{{10}},{{100}}})
-    g = s32[2] constant({1, 2})
-    ROOT d = f32[3,1] ragged-dot(x, y, g), lhs_contracting_dims={1},
-      rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
-  })"),
-              IsOkAndHolds(ElementsAre(10, 200, 300)));
-}
-
 TEST(Convolution, GroupsDilationAndReversal) {
   EXPECT_THAT(Values(R"(ENTRY e {
     x = f32[1,4,2] constant({{{1,10},{2,20},{3,30},{4,40}}})

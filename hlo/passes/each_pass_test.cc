@@ -132,7 +132,7 @@ TEST_P(EachPassTest, ChangesItsModuleAndComputesTheSame) {
   ASSERT_TRUE(pass.ok()) << pass.status();
   absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(GetParam().text);
   ASSERT_TRUE(module.ok()) << module.status();
-  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(**module, 1);
+  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(**module);
   ASSERT_TRUE(test.ok()) << test.status();
   bool changed = false;
   absl::Status status = test->Check(**pass, &changed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/passes/bitcast_normalization.h"
 #include "hlo/passes/expression.h"
@@ -28,7 +29,7 @@ std::unique_ptr<Module> Parse(absl::string_view text) {
 bool RunPass(absl::string_view name, Module* module) {
   absl::StatusOr<const Pass*> pass = FindPass(name);
   EXPECT_TRUE(pass.ok()) << pass.status();
-  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(*module, 1);
+  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(*module);
   EXPECT_TRUE(test.ok()) << test.status();
   if (test.ok()) {
     EXPECT_TRUE(test->Check(**pass).ok()) << test->Check(**pass);
@@ -467,6 +468,25 @@ TEST(PipelineTest, SecondRunChangesNothing) {
   EXPECT_TRUE(stats.converged);
   EXPECT_EQ(stats.rounds, 1);
   EXPECT_TRUE(stats.rewrites.rule_counts.empty());
+}
+
+TEST(PipelineTest, TheVerifierRunsBetweenPassesWhereAsked) {
+  // Not valid; that `unused` goes does not mend it.
+  constexpr char kText[] = R"(ENTRY e {
+    x = f32[4] parameter(0)
+    y = f32[5] parameter(1)
+    unused = f32[4] negate(x)
+    ROOT r = f32[4] add(x, y)
+  })";
+  for (bool verify : {false, true}) {
+    auto module = ParseModule(kText);
+    ASSERT_TRUE(module.ok()) << module.status();
+    CanonicalizeOptions options;
+    options.verify_between_passes = verify;
+    const absl::Status status = Canonicalize(module->get(), options);
+    EXPECT_EQ(status.ok(), !verify) << status;
+    EXPECT_EQ(absl::StrContains(status.message(), "after pass"), verify);
+  }
 }
 
 TEST(PipelineTest, ModuleWithoutEntryIsAnError) {

@@ -4,7 +4,6 @@
 #include "absl/time/clock.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/registry.h"
-#include "hlo/verify/verify.h"
 
 namespace ridge {
 namespace {
@@ -56,11 +55,7 @@ class Runner {
     }
     if (*changed) ++timing.changes;
     if (*changed && options_.verify_between_passes) {
-      VerifyOptions verify;
-      verify.allow_mixed_precision = true;
-      // Rewriting renames: metadata names what was there before.
-      verify.verify_names_unchanged = false;
-      RIDGE_RETURN_IF_ERROR(Annotate(VerifyStatus(*module_, verify),
+      RIDGE_RETURN_IF_ERROR(Annotate(VerifyStatus(*module_, AfterPasses()),
                                      absl::StrCat("after pass ", name)));
     }
     return changed;
@@ -109,6 +104,13 @@ class Runner {
 
 absl::Span<const absl::string_view> ExpandingPasses() { return kExpanding; }
 absl::Span<const absl::string_view> SimplifyingPasses() { return kSimplifying; }
+
+VerifyOptions AfterPasses() {
+  VerifyOptions verify;
+  verify.allow_mixed_precision = true;
+  verify.verify_names_unchanged = false;
+  return verify;
+}
 
 absl::Status Canonicalize(Module* module, const CanonicalizeOptions& options) {
   if (module->entry() == nullptr) {

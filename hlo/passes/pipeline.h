@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "hlo/passes/pass.h"
+#include "hlo/verify/verify.h"
 
 namespace ridge {
 
@@ -51,6 +52,10 @@ struct CanonicalizeOptions {
 // named; the module is then in an unspecified but safe state.
 absl::Status Canonicalize(Module* module,
                           const CanonicalizeOptions& options = {});
+
+// What a module that passes have rewritten is held to: they rename, while
+// metadata names what was there before, and leave mixed precision as it was.
+VerifyOptions AfterPasses();
 
 // The passes of the two phases, in order.
 absl::Span<const absl::string_view> ExpandingPasses();

@@ -26,7 +26,18 @@ int64_t IndexCount(const Instruction* indices, int64_t index_vector_dim) {
   return n;
 }
 
+// Slices of no elements: where the result has elements, they are zeros.
+bool TakesNothing(const Instruction* gather) {
+  return Contains(gather->ints(AttrId::kSliceSizes), 0);
+}
+
+Instruction* GatherOfNothing(Instruction* i, Rewriter& r) {
+  if (!TakesNothing(i)) return nullptr;
+  return r.Splat(i->shape().type(), Dims(i), 0);
+}
+
 Instruction* GatherOfOne(Instruction* i, Rewriter& r) {
+  if (TakesNothing(i)) return nullptr;
   Instruction* x = i->operand(0);
   Instruction* indices = i->operand(1);
   Ints starts = i->ints(AttrId::kStartIndexMap);
@@ -62,6 +73,7 @@ bool CountsUp(const Instruction* indices) {
 
 // Every row in order is the operand itself.
 Instruction* GatherOfIota(Instruction* i, Rewriter& r) {
+  if (TakesNothing(i)) return nullptr;
   Instruction* x = i->operand(0);
   const Instruction* indices = i->operand(1);
   Ints starts = i->ints(AttrId::kStartIndexMap);
@@ -117,7 +129,7 @@ Instruction* GatherOfIota(Instruction* i, Rewriter& r) {
 
 Instruction* GatherOfSplat(Instruction* i, Rewriter& r) {
   Instruction* b = i->operand(0);
-  if (!b->operand(0)->shape().IsScalar()) return nullptr;
+  if (!b->operand(0)->shape().IsScalar() || TakesNothing(i)) return nullptr;
   return r.Broadcast(b->operand(0), {}, Dims(i));
 }
 
@@ -127,6 +139,8 @@ Instruction* ScatterOfNothing(Instruction* i, Rewriter& r) {
 }
 
 constexpr RewriteRule kRules[] = {
+    {"gather-of-nothing", Opcode::kGather, kAnyOpcode,
+     "gather(x, i), slice_sizes={.., 0, ..} = 0", GatherOfNothing},
     {"gather-of-splat", Opcode::kGather, Opcode::kBroadcast,
      "gather(broadcast(c), i) = broadcast(c)", GatherOfSplat},
     {"gather-of-iota", Opcode::kGather, kAnyOpcode, "gather(x, iota) = x",

@@ -77,7 +77,8 @@ TEST_P(RuleTest, ComputesTheSame) {
               return ApplyRules(m, {absl::Span<const RewriteRule>(rule, 1)},
                                 options);
             });
-  absl::StatusOr<DifferentialCase> test = DifferentialCase::Make(*module, 3);
+  absl::StatusOr<DifferentialCase> test =
+      DifferentialCase::Make(*module, {/*input_seed=*/3});
   ASSERT_TRUE(test.ok()) << test.status();
   EXPECT_TRUE(test->Check(pass).ok()) << test->Check(pass);
 }

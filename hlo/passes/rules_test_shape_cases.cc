@@ -447,6 +447,13 @@ constexpr RuleCase kCases[] = {
      "ROOT r = f32[5,2,3] dot(p, q), lhs_batch_dims={1}, "
      "lhs_contracting_dims={0}, rhs_batch_dims={0}, rhs_contracting_dims={1}",
      "f32[5,2,3] dot(f32[5,4,2] transpose{1,0,2}(p0), p1)"},
+    {"gather-of-nothing",
+     "p = f32[0,2] parameter(0)\n"
+     "i = s32[3] parameter(1)\n"
+     "ROOT r = f32[3,2] gather(p, i), offset_dims={1}, "
+     "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+     "slice_sizes={0,2}",
+     "f32[3,2] broadcast(0)"},
     {"gather-of-splat",
      "p = f32[] parameter(0)\n"
      "i = s32[3] parameter(1)\n"

@@ -1,5 +1,6 @@
 #include "hlo/testing/differential.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,47 +9,54 @@
 #include "hlo/evaluator/compare.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/evaluator/inputs.h"
+#include "hlo/ir/equal.h"
+#include "hlo/passes/pipeline.h"
 #include "hlo/verify/verify.h"
 
 namespace ridge {
-namespace {
-
-EvalOptions Evaluation(int64_t max_steps) {
-  EvalOptions options;
-  options.max_steps = max_steps;
-  options.max_threads = 1;
-  options.max_bytes = int64_t{1} << 30;
-  return options;
+EvalOptions DifferentialCase::Evaluation() const {
+  EvalOptions evaluation;
+  evaluation.max_steps = options_.max_steps;
+  evaluation.max_threads = options_.max_threads;
+  evaluation.max_bytes = options_.max_bytes;
+  return evaluation;
 }
 
-// Passes rename, and metadata names what was there before.
-VerifyOptions AfterPasses() {
-  VerifyOptions verify;
-  verify.allow_mixed_precision = true;
-  verify.verify_names_unchanged = false;
-  return verify;
-}
-
-}  // namespace
-
-absl::StatusOr<DifferentialCase> DifferentialCase::Make(const Module& module,
-                                                        uint64_t input_seed,
-                                                        int64_t max_steps) {
+absl::StatusOr<DifferentialCase> DifferentialCase::Make(
+    const Module& module, const DifferentialOptions& options) {
   DifferentialCase result;
   result.module_ = &module;
-  result.max_steps_ = max_steps;
+  result.options_ = options;
   result.valid_ = VerifyStatus(module, AfterPasses()).ok();
   InputOptions inputs;
-  inputs.seed = input_seed;
-  inputs.max_bytes = int64_t{1} << 28;
+  inputs.seed = options.input_seed;
+  inputs.max_bytes = options.max_bytes / 4;
   RIDGE_ASSIGN_OR_RETURN(result.arguments_, MakeInputs(module, inputs));
   RIDGE_ASSIGN_OR_RETURN(result.expected_, Evaluate(module, result.arguments_,
-                                                    Evaluation(max_steps)));
+                                                    result.Evaluation()));
   return result;
 }
 
+absl::Status DifferentialCase::Compare(const Module& after, bool* exact) const {
+  RIDGE_ASSIGN_OR_RETURN(Literal got,
+                         Evaluate(after, arguments_, Evaluation()));
+  *exact = got == expected_;
+  if (*exact) return absl::OkStatus();
+  BoundOptions bounds;
+  bounds.evaluation = Evaluation();
+  bounds.evaluation.max_bytes *= 4;
+  absl::StatusOr<Comparison> comparison =
+      CompareWithEvaluator(*module_, arguments_, got, bounds);
+  if (absl::IsResourceExhausted(comparison.status())) {
+    comparison = CompareOutputs(*module_, got, expected_);
+  }
+  if (!comparison.ok()) return comparison.status();
+  if (comparison->ok) return absl::OkStatus();
+  return absl::DataLossError(comparison->ToString());
+}
+
 absl::Status DifferentialCase::Check(const Pass& pass, bool* changed,
-                                     bool* exact) const {
+                                     bool* exact) {
   if (changed != nullptr) *changed = false;
   if (exact != nullptr) *exact = true;
   std::unique_ptr<Module> copy = module_->Clone();
@@ -66,28 +74,23 @@ absl::Status DifferentialCase::Check(const Pass& pass, bool* changed,
     RIDGE_RETURN_IF_ERROR(Annotate(VerifyStatus(*copy, AfterPasses()),
                                    absl::StrCat("after pass ", pass.name())));
   }
-  RIDGE_ASSIGN_OR_RETURN(Literal got,
-                         Evaluate(*copy, arguments_, Evaluation(max_steps_)));
-  if (got == expected_) return absl::OkStatus();
-  if (exact != nullptr) *exact = false;
-  BoundOptions bounds;
-  bounds.evaluation = Evaluation(max_steps_);
-  bounds.evaluation.max_bytes *= 4;
-  absl::StatusOr<Comparison> comparison =
-      CompareWithEvaluator(*module_, arguments_, got, bounds);
-  if (absl::IsResourceExhausted(comparison.status())) {
-    comparison = CompareOutputs(*module_, got, expected_);
+  auto outcome = std::find_if(
+      outcomes_.begin(), outcomes_.end(),
+      [&](const Outcome& o) { return StructurallyEqual(*o.after, *copy); });
+  if (outcome == outcomes_.end()) {
+    bool equal = false;
+    absl::Status status = Compare(*copy, &equal);
+    outcomes_.push_back({std::move(copy), equal, std::move(status)});
+    outcome = outcomes_.end() - 1;
   }
-  if (!comparison.ok()) return comparison.status();
-  if (comparison->ok) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
-      "pass ", pass.name(), " changes the result:\n", comparison->ToString()));
+  if (exact != nullptr) *exact = outcome->exact;
+  return Annotate(outcome->status, absl::StrCat("after pass ", pass.name()));
 }
 
 absl::Status CheckPass(const Module& module, const Pass& pass,
-                       uint64_t input_seed) {
+                       const DifferentialOptions& options) {
   RIDGE_ASSIGN_OR_RETURN(DifferentialCase c,
-                         DifferentialCase::Make(module, input_seed));
+                         DifferentialCase::Make(module, options));
   return c.Check(pass);
 }
 

@@ -9,8 +9,8 @@
 // anything differed.
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "hlo/analysis/cost_counts.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/registry.h"
 #include "hlo/testing/corpus.h"
@@ -33,39 +34,47 @@ DEFINE_string(corpus, "", "Folder of shared data; its corpus, not seeds.");
 DEFINE_string(module, "", "One module, not seeds.");
 DEFINE_string(passes, "all", "Passes by name; each is run alone.");
 DEFINE_int32(max_failures, 5, "Failures to reduce and print before stopping.");
-DEFINE_int64(max_instructions, 3000, "Larger modules of the corpus are left.");
-DEFINE_double(max_cost, 2e9,
-              "Modules of the corpus with more arithmetic are left: elements "
-              "of all results, and products of dots and convolutions.");
+DEFINE_int64(max_instructions, 40000, "Larger modules of the corpus are left.");
+DEFINE_double(max_cost, 1e13,
+              "Modules of the corpus with more operations and bytes are left.");
 DEFINE_double(min_cost, 0, "And those with less.");
+DEFINE_string(after, "", "And those up to this file, to go on where it was.");
+DEFINE_double(max_gib, 4, "Memory for the values of one evaluation, GiB.");
+DEFINE_int32(threads, 1, "Threads of one evaluation; 0: all.");
+DEFINE_int64(max_steps, 100000, "Iterations of while loops.");
+DEFINE_bool(reduce, true, "Reduces what fails.");
 DEFINE_double(seconds, 0, "Stops after this time; 0: no limit.");
 DEFINE_bool(print, false, "Prints every module before it is run.");
 
 namespace ridge {
 namespace {
 
-// Operations of one run, loops counted once.
+// Operations and bytes of one run, loops counted once.
 double Cost(const Module& module) {
   double cost = 0;
-  for (const Computation* c : module.computations()) {
-    for (const Instruction* i : c->instructions()) {
-      double elements = 0;
-      ForEachLeaf(i->shape(), [&](const Shape& leaf, const ShapeIndex&) {
-        if (leaf.IsArray()) elements += leaf.ElementCount();
-      });
-      if (i->opcode() == Opcode::kDot) {
-        const Shape& lhs = i->operand(0)->shape();
-        for (int64_t d : i->ints(AttrId::kLhsContractingDims)) {
-          elements *= lhs.dim(d);
-        }
-      } else if (i->opcode() == Opcode::kConvolution) {
-        elements *= i->operand(1)->shape().ElementCount();
-      }
-      cost += elements;
-    }
+  for (const Instruction* i : module.entry()->instructions()) {
+    const CostCounts counts = CountCosts(*i);
+    cost += static_cast<double>(counts.flops);
+    cost += static_cast<double>(counts.bytes);
   }
   return cost;
 }
+
+// Operations that loops of a module may take altogether.
+constexpr double kLoopBudget = 3e10;
+
+// For a module of that cost.
+DifferentialOptions Options(double cost) {
+  DifferentialOptions options;
+  options.max_bytes = static_cast<int64_t>(FLAGS_max_gib * 1073741824.0);
+  options.max_threads = FLAGS_threads;
+  options.max_steps = static_cast<int64_t>(std::min<double>(
+      FLAGS_max_steps, std::max(1.0, kLoopBudget / std::max(1.0, cost))));
+  return options;
+}
+
+// Modules that take longer are named.
+constexpr double kSlow = 30;  // seconds
 
 struct Tally {
   int64_t cases = 0;
@@ -74,7 +83,6 @@ struct Tally {
   int64_t changed = 0;
   int64_t exact = 0;  // of the changed
   int64_t failures = 0;
-  std::map<std::string, int64_t> refusals;  // by status and first words
 };
 
 class Runner {
@@ -88,8 +96,10 @@ class Runner {
       std::printf("// %s\n%s\n", name.c_str(), Print(module).c_str());
       std::fflush(stdout);
     }
+    const absl::Time start = absl::Now();
+    const DifferentialOptions options = Options(Cost(module));
     absl::StatusOr<DifferentialCase> c =
-        DifferentialCase::Make(module, /*input_seed=*/1);
+        DifferentialCase::Make(module, options);
     if (!c.ok()) {
       ++tally_.not_evaluated;
       std::printf("not evaluated: %s: %s\n", name.c_str(),
@@ -103,7 +113,11 @@ class Runner {
       ++tally_.checks;
       tally_.changed += changed;
       tally_.exact += changed && exact;
-      if (!status.ok()) Report(module, name, *pass, status);
+      if (!status.ok()) Report(module, name, *pass, options, status);
+    }
+    const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
+    if (seconds > kSlow) {
+      std::printf("slow: %s: %.0f s\n", name.c_str(), seconds);
     }
   }
 
@@ -129,13 +143,14 @@ class Runner {
 
  private:
   void Report(const Module& module, const std::string& name, const Pass& pass,
-              const absl::Status& status) {
+              const DifferentialOptions& options, const absl::Status& status) {
     ++tally_.failures;
     std::printf("FAILED %s: %s\n", name.c_str(), status.ToString().c_str());
     std::fflush(stdout);
+    if (!FLAGS_reduce) return;
     std::unique_ptr<Module> reduced =
         ReduceModule(module, [&](const Module& m) {
-          return CheckPass(m, pass, 1).code() == status.code();
+          return CheckPass(m, pass, options).code() == status.code();
         });
     std::printf("reduced to:\n%s\n", Print(*reduced).c_str());
     std::unique_ptr<Module> after = reduced->Clone();
@@ -143,7 +158,8 @@ class Runner {
       std::printf("which %s makes:\n%s\n", std::string(pass.name()).c_str(),
                   Print(*after).c_str());
     }
-    std::printf("with: %s\n", CheckPass(*reduced, pass, 1).ToString().c_str());
+    std::printf("with: %s\n",
+                CheckPass(*reduced, pass, options).ToString().c_str());
     std::fflush(stdout);
   }
 
@@ -165,10 +181,15 @@ absl::StatusOr<int> Main() {
   if (!FLAGS_corpus.empty()) {
     RIDGE_ASSIGN_OR_RETURN(std::vector<CorpusEntry> corpus,
                            RunnableCorpus(FLAGS_corpus));
+    bool started = FLAGS_after.empty();
     int64_t left_out = 0;
     int64_t not_read = 0;
     for (const CorpusEntry& entry : corpus) {
       if (runner.ShouldStop()) break;
+      if (!started) {
+        started = entry.file == FLAGS_after;
+        continue;
+      }
       if (entry.instructions > FLAGS_max_instructions) {
         ++left_out;
         std::printf("left out: %s: %lld instructions\n", entry.file.c_str(),

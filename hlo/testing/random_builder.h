@@ -141,6 +141,7 @@ absl::Span<const RandomOperation> IndexedOperations();
 absl::Span<const RandomOperation> ContractionOperations();
 absl::Span<const RandomOperation> LinalgOperations();
 absl::Span<const RandomOperation> ControlOperations();
+absl::Span<const RandomOperation> DeviceOperations();
 
 // Draws `count` operations into the builder.
 void DrawOperations(RandomBuilder& b, int count);

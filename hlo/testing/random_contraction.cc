@@ -109,6 +109,102 @@ bool MakeDot(RandomBuilder& b) {
   return true;
 }
 
+// x [batch or free..., m, k] with one matrix [k, n] of y a group of m's rows
+// (free mode), a group of k's indices (contracting) or as a dot (batch).
+bool MakeRaggedDot(RandomBuilder& b) {
+  std::optional<Value> v = b.Pick([](const Value& x) {
+    return Multiplies(x.type()) && !IsComplex(x.type()) &&
+           x.shape().rank() >= 2;
+  });
+  if (!v.has_value()) return false;
+  const Shape shape = v->shape();
+  const ElementType type = v->type();
+  const int64_t k = shape.rank() - 1;
+  const int64_t batch = b.random().Chance(0.5) ? k - 1 : 0;
+  const bool contracting = b.random().Chance(0.4);
+  const int64_t ragged = contracting ? k : b.random().Chance(0.2) ? 0 : k - 1;
+  const bool free = !contracting && ragged >= batch;
+  const int64_t groups = b.random().Between(1, 3);
+  const int64_t n = b.random().Between(1, 4);
+  DimVector lhs_batch, rhs_batch, rhs_dims, dims;
+  if (free) rhs_dims.push_back(groups);
+  if (contracting) dims.push_back(groups);
+  for (int64_t d = 0; d < batch; ++d) {
+    lhs_batch.push_back(d);
+    rhs_batch.push_back(static_cast<int64_t>(rhs_dims.size()));
+    rhs_dims.push_back(shape.dim(d));
+  }
+  const int64_t rhs_k = static_cast<int64_t>(rhs_dims.size());
+  rhs_dims.push_back(shape.dim(k));
+  rhs_dims.push_back(n);
+  for (int64_t d = 0; d < k; ++d) dims.push_back(shape.dim(d));
+  dims.push_back(n);
+  // Sizes for all, or for each index in front of the ragged dimension.
+  DimVector size_dims;
+  if (b.random().Chance(0.5) && (free || contracting)) {
+    for (int64_t d = 0; d < (contracting ? batch : ragged); ++d) {
+      size_dims.push_back(shape.dim(d));
+    }
+  }
+  size_dims.push_back(groups);
+  const Shape out = Shape::Array(type, dims);
+  if (out.ElementCount() > 2 * b.options().max_elements) return false;
+  double limit = 4;
+  Value x = *v;
+  Value y = b.Like(Shape::Array(type, rhs_dims));
+  if (IsFloat(type)) {
+    x = b.Clamped(x, -limit, limit);
+    y = b.Clamped(y, -limit, limit);
+  } else {
+    limit = 4 + std::max(x.magnitude(), y.magnitude());
+  }
+  Value sizes = b.Indices(size_dims, 4);
+  Instruction* i = b.Add(Opcode::kRaggedDot, out, {x.i, y.i, sizes.i});
+  if (batch > 0) {
+    i->set_ints(AttrId::kLhsBatchDims, lhs_batch);
+    i->set_ints(AttrId::kRhsBatchDims, rhs_batch);
+  }
+  i->set_ints(AttrId::kLhsContractingDims, {k});
+  i->set_ints(AttrId::kRhsContractingDims, {rhs_k});
+  i->set_ints(AttrId::kLhsRaggedDims, {ragged});
+  if (free) i->set_ints(AttrId::kRhsGroupDims, {0});
+  const double m =
+      limit * limit * static_cast<double>(std::max<int64_t>(1, shape.dim(k)));
+  b.Push(i, -m, m);
+  return true;
+}
+
+// x [m, k] and y [k, n], each with a scale a block.
+bool MakeScaledDot(RandomBuilder& b) {
+  std::optional<Value> v = b.Pick([](const Value& x) {
+    return (x.type() == ElementType::kF32 || x.type() == ElementType::kBF16) &&
+           x.shape().rank() == 2 && x.shape().ElementCount() > 0;
+  });
+  if (!v.has_value()) return false;
+  const ElementType type = v->type();
+  const int64_t m = v->shape().dim(0);
+  const int64_t k = v->shape().dim(1);
+  const int64_t n = b.random().Between(1, 5);
+  Value x = b.Clamped(*v, -2, 2);
+  Value y = b.Clamped(b.Like(Shape::Array(type, {k, n})), -2, 2);
+  auto scale = [&](const Value& of) {
+    Shape shape =
+        Shape::Array(type, {b.random().Chance(0.5) ? of.shape().dim(0) : 1,
+                            b.random().Chance(0.5) ? of.shape().dim(1) : 1});
+    if (b.random().Chance(0.2)) shape = Shape::Scalar(type);
+    return b.Clamped(b.Like(shape), -2, 2);
+  };
+  const Value x_scale = scale(x);
+  const Value y_scale = scale(y);
+  Instruction* i = b.Add(Opcode::kScaledDot, Shape::Array(type, {m, n}),
+                         {x.i, y.i, x_scale.i, y_scale.i});
+  i->set_ints(AttrId::kLhsContractingDims, {1});
+  i->set_ints(AttrId::kRhsContractingDims, {0});
+  const double limit = 16.0 * static_cast<double>(k);
+  b.Push(i, -limit, limit);
+  return true;
+}
+
 // NWC, WIO -> NWC.
 bool MakeConvolution(RandomBuilder& b) {
   std::optional<Value> v = b.Pick([](const Value& x) {
@@ -202,6 +298,8 @@ bool MakeBatchNorm(RandomBuilder& b) {
 
 constexpr RandomOperation kOperations[] = {
     {"dot", 7, false, MakeDot},
+    {"ragged-dot", 1, false, MakeRaggedDot},
+    {"scaled-dot", 1, false, MakeScaledDot},
     {"convolution", 1, false, MakeConvolution},
     {"batch-norm", 1, false, MakeBatchNorm},
 };

@@ -17,7 +17,7 @@ void DrawOperations(RandomBuilder& b, int count) {
   const absl::Span<const RandomOperation> tables[] = {
       ElementwiseOperations(), ShapeOperations(),       ReduceOperations(),
       IndexedOperations(),     ContractionOperations(), LinalgOperations(),
-      ControlOperations()};
+      ControlOperations(),     DeviceOperations()};
   bool fusible_only = b.options().subset == Subset::kFusible;
   std::vector<const RandomOperation*> operations;
   int total = 0;

@@ -7,6 +7,7 @@
 
 #include "hlo/passes/call_inliner.h"
 #include "hlo/passes/dce.h"
+#include "hlo/passes/pipeline.h"
 #include "hlo/verify/verify.h"
 
 namespace ridge {
@@ -76,10 +77,7 @@ class Reducer {
     if (left_ <= 0) return false;
     if (!EliminateDeadCode(candidate.get(), PassOptions()).ok()) return false;
     DropUnusedParameters(candidate.get());
-    VerifyOptions verify;
-    verify.verify_names_unchanged = false;
-    verify.allow_mixed_precision = true;
-    if (!VerifyStatus(*candidate, verify).ok()) return false;
+    if (!VerifyStatus(*candidate, AfterPasses()).ok()) return false;
     --left_;
     if (!fails_(*candidate)) return false;
     best_ = std::move(candidate);

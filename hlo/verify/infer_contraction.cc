@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hlo/ir/ragged_dot.h"
 #include "hlo/verify/infer.h"
 
 namespace ridge::infer {
@@ -208,10 +209,8 @@ absl::StatusOr<Shape> RaggedDot(const Instruction& i) {
   RIDGE_RETURN_IF_ERROR(
       ExpectDimension(ragged[0], lhs.rank(), "lhs_ragged_dims"));
   RIDGE_RETURN_IF_ERROR(ExpectDimensions(group, rhs.rank(), "rhs_group_dims"));
-  // Where the ragged dimension lies decides what the groups are.
-  const bool in_batch = Contains(n.lhs_batch, ragged[0]);
-  const bool in_contracting = Contains(n.lhs_contracting, ragged[0]);
-  const size_t groups_wanted = in_batch || in_contracting ? 0 : 1;
+  const RaggedMode mode = RaggedModeOf(i, ragged[0]);
+  const size_t groups_wanted = mode == RaggedMode::kFree ? 1 : 0;
   if (group.size() != groups_wanted) {
     return Invalid("ragged-dot over dimension ", ragged[0], " takes ",
                    groups_wanted, " rhs_group_dims, found ", Braced(group));
@@ -222,27 +221,12 @@ absl::StatusOr<Shape> RaggedDot(const Instruction& i) {
                      " must be neither batch nor contracting");
     }
   }
-  // group_sizes may be given for each batch (and, where the ragged dimension
-  // is not contracted away, each dimension before it).
-  std::vector<int64_t> prefix;
-  if (in_batch) {
-    for (int64_t d : n.lhs_batch) {
-      if (d == ragged[0]) break;
-      prefix.push_back(d);
-    }
-  } else {
-    prefix.assign(n.lhs_batch.begin(), n.lhs_batch.end());
-    for (int64_t d = 0; d < ragged[0]; ++d) {
-      const bool contracting = Contains(n.lhs_contracting, d);
-      if (Contains(n.lhs_batch, d) || contracting != in_contracting) continue;
-      prefix.push_back(d);
-    }
-  }
-  RIDGE_RETURN_IF_ERROR(CheckGroupSizes(
-      i, lhs, ragged[0], group.empty() ? -1 : rhs.dim(group[0]), prefix));
+  RIDGE_RETURN_IF_ERROR(CheckGroupSizes(i, lhs, ragged[0],
+                                        group.empty() ? -1 : rhs.dim(group[0]),
+                                        GroupPrefixDims(i, ragged[0])));
   RIDGE_ASSIGN_OR_RETURN(const ElementType type, ResultType(i, lhs, rhs));
   Dims out;
-  if (in_contracting) {
+  if (mode == RaggedMode::kContracting) {
     const Shape& sizes = i.operand(2)->shape();
     out.Add(sizes, sizes.rank() - 1);
   }

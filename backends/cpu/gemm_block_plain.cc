@@ -1,2 +1,0 @@
-#define RIDGE_MULTIPLY MultiplyPlain
-#include "backends/cpu/gemm_block.inc"
