@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "hlo/base/thread_pool.h"
 
 namespace ridge {
 namespace {
@@ -31,6 +32,15 @@ double Normal(uint64_t stream, uint64_t i) {
   double u = Unit(Mix(stream + 2 * i));
   double v = Unit(Mix(stream + 2 * i + 1));
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v);
+}
+
+// Each value by itself, on all threads.
+template <typename Fill>
+void ForEach(int64_t n, Fill fill) {
+  constexpr int64_t kGrain = 1 << 13;
+  ParallelFor(0, n, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) fill(i);
+  });
 }
 
 // ---- Which parameters are indices, and how large they may be ----
@@ -262,29 +272,24 @@ Literal RandomLiteral(const Shape& shape, uint64_t seed, int64_t bound) {
   const uint64_t stream = Mix(seed) << 1;
   const int64_t n = shape.ElementCount();
   const ElementType type = shape.type();
-  if (type == ElementType::kF32) {
+  if (type == ElementType::kF32 || type == ElementType::kC64) {
     absl::Span<float> data = out.mutable_data<float>();
-    for (int64_t i = 0; i < n; ++i) {
+    ForEach(IsComplex(type) ? 2 * n : n, [&](int64_t i) {
       data[i] = static_cast<float>(Normal(stream, i));
-    }
-  } else if (type == ElementType::kC64) {
-    absl::Span<float> data = out.mutable_data<float>();
-    for (int64_t i = 0; i < 2 * n; ++i) {
-      data[i] = static_cast<float>(Normal(stream, i));
-    }
+    });
   } else if (type == ElementType::kC128) {
     absl::Span<double> data = out.mutable_data<double>();
-    for (int64_t i = 0; i < 2 * n; ++i) data[i] = Normal(stream, i);
+    ForEach(2 * n, [&](int64_t i) { data[i] = Normal(stream, i); });
   } else if (IsFloat(type)) {
-    for (int64_t i = 0; i < n; ++i) SetDouble(&out, i, Normal(stream, i));
+    ForEach(n, [&](int64_t i) { SetDouble(&out, i, Normal(stream, i)); });
   } else if (IsPred(type)) {
     absl::Span<uint8_t> data = out.mutable_data<uint8_t>();
-    for (int64_t i = 0; i < n; ++i) data[i] = Mix(stream + i) >> 63;
+    ForEach(n, [&](int64_t i) { data[i] = Mix(stream + i) >> 63; });
   } else {
     const double top = static_cast<double>(std::max<int64_t>(bound, 1));
-    for (int64_t i = 0; i < n; ++i) {
+    ForEach(n, [&](int64_t i) {
       SetDouble(&out, i, std::floor(Unit(Mix(stream + i)) * top));
-    }
+    });
   }
   return out;
 }

@@ -1,0 +1,148 @@
+"""Ridge's kernels beside XLA's, on the GPU of this machine.
+
+    pip install 'jax[cuda]'
+    bazel build //tools:run
+    python3 tests/bench/kernels.py MODULE.hlo... [--run=PATH] [--csv=FILE]
+
+For each module: the time of Ridge (`run --backend=cuda`: a graph replay, the
+last-level cache flushed between samples, median) and of XLA (the same text,
+compiled for this GPU, median of five bursts after a warm-up, arrays from the
+same distribution), the floor (every argument read once and every result written
+once, at the bandwidth that a large copy reaches in the same process), and both
+as multiples of it. Modules whose data fits the cache flatter XLA, which is not
+timed with a cold one.
+"""
+
+import argparse
+import csv
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+from jaxlib import _hlo
+from jaxlib import _jax
+from jaxlib import xla_client
+
+COPY_BYTES = 1 << 30
+BURSTS = 5
+
+
+def bursts(call):
+    """Median microseconds of a call, in bursts of some 50 ms."""
+
+    def burst(count):
+        start = time.perf_counter()
+        for _ in range(count):
+            result = call()
+        jax.block_until_ready(result)
+        return (time.perf_counter() - start) / count * 1e6
+
+    burst(2)
+    count = max(3, min(200, int(5e4 / burst(1))))
+    return statistics.median(burst(count) for _ in range(BURSTS))
+
+
+def copy_bandwidth():
+    """Bytes a second that a copy reads and writes."""
+    source = jnp.ones((COPY_BYTES // 4,), jnp.float32)
+    copy = jax.jit(lambda x: x + 1)
+    return 2 * COPY_BYTES / bursts(lambda: copy(source)) * 1e6
+
+
+def random_array(shape, key):
+    dims, dtype = shape.dimensions(), shape.numpy_dtype()
+    if dtype == jnp.bool_:
+        return jax.random.bernoulli(key, 0.9, dims)
+    if jnp.issubdtype(dtype, jnp.integer):
+        return jax.random.randint(key, dims, 0, 10).astype(dtype)
+    return jax.random.normal(key, dims, jnp.float32).astype(dtype)
+
+
+def leaves(shape):
+    return [leaf for part in shape.tuple_shapes() for leaf in leaves(part)
+           ] if shape.is_tuple() else [shape]
+
+
+def xla(path):
+    """Microseconds on XLA, seconds to compile, bytes of arguments and results."""
+    with open(path, encoding="utf-8") as file:
+        module = _hlo.hlo_module_from_text(file.read())
+    computation = _hlo.XlaComputation(
+        module.as_serialized_hlo_module_proto())
+    shape = computation.program_shape()
+    device = jax.devices()[0]
+    text = _jax.mlir.xla_computation_to_mlir_module(computation)
+    start = time.perf_counter()
+    executable = device.client.compile_and_load(
+        text, xla_client.DeviceList((device,)), xla_client.CompileOptions())
+    compile_s = time.perf_counter() - start
+    arguments = [
+        random_array(s, jax.random.key(k))
+        for k, parameter in enumerate(shape.parameter_shapes())
+        for s in leaves(parameter)
+    ]
+    results = leaves(shape.result_shape())
+    moved = sum(a.nbytes for a in arguments) + sum(
+        s.numpy_dtype().itemsize * int(jnp.prod(jnp.array(s.dimensions() or (1,))))
+        for s in results)
+    us = bursts(lambda: executable.execute_sharded(arguments)
+                .disassemble_into_single_device_arrays())
+    return us, compile_s, moved
+
+
+def ridge(run, path):
+    """Microseconds and kernels of Ridge."""
+    done = subprocess.run([run, path, "--backend=cuda", "--format=json"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
+    report = json.loads(done.stdout)
+    return report["total_us"], len(report["kernels"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("modules", nargs="+")
+    parser.add_argument("--run", default="bazel-bin/tools/run")
+    parser.add_argument("--csv")
+    flags = parser.parse_args()
+    device = jax.devices()[0]
+    if device.platform != "gpu":
+        sys.exit(f"kernels.py: JAX finds no GPU here, only {device.platform}")
+    bandwidth = copy_bandwidth()
+    print(f"{device.device_kind}, copy {bandwidth * 1e-12:.2f} TB/s, "
+          f"{time.strftime('%Y-%m-%d %H:%M')}")
+    fields = ["module", "floor_us", "ridge_us", "kernels", "xla_us",
+              "xla_compile_s"]
+    print(f"{'module':36} {'floor us':>9} {'Ridge':>9} {'x':>5} "
+          f"{'XLA':>9} {'x':>5}  kernels")
+    rows = []
+    for path in flags.modules:
+        name = path.rsplit("/", 1)[-1].removesuffix(".hlo")
+        row = dict.fromkeys(fields)
+        row["module"] = name
+        try:
+            row["xla_us"], row["xla_compile_s"], moved = xla(path)
+            row["floor_us"] = moved / bandwidth * 1e6
+            row["ridge_us"], row["kernels"] = ridge(flags.run, path)
+        except Exception as error:  # pylint: disable=broad-except
+            print(f"{name:36} {str(error).splitlines()[0][:80]}")
+        else:
+            floor = row["floor_us"]
+            print(f"{name:36} {floor:9.1f} {row['ridge_us']:9.1f} "
+                  f"{row['ridge_us'] / floor:5.2f} {row['xla_us']:9.1f} "
+                  f"{row['xla_us'] / floor:5.2f}  {row['kernels']}", flush=True)
+        rows.append(row)
+    if flags.csv:
+        with open(flags.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, fields)
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
