@@ -184,7 +184,8 @@ absl::Status Invalid(const Args&... args) {
   return absl::InvalidArgumentError(absl::StrCat(args...));
 }
 
-// A name as HLO text writes it: a letter or _, then letters, digits, _ . -
+// A name as HLO text writes it: a letter or _, then letters, digits, _ . -, and
+// no type. Changed as XLA changes them.
 std::string Sanitized(absl::string_view name) {
   std::string result(name);
   for (char& c : result) {
@@ -193,6 +194,7 @@ std::string Sanitized(absl::string_view name) {
   if (!result.empty() && !absl::ascii_isalpha(result[0]) && result[0] != '_') {
     result.insert(result.begin(), '_');
   }
+  if (ElementTypeFromName(result).has_value()) result += '_';
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "hlo/text/names.h"
 #include "hlo/text/parser_impl.h"
 #include "hlo/verify/shape_inference.h"
 
@@ -72,6 +73,7 @@ bool Parser::ParseInstruction() {
                                     s_.Found()));
   }
   if (!s_.Eat('=')) return FailLabel(start);
+  CheckLabel(label);
   if (label.is_root && scope()->root != nullptr) {
     s_.Fail(start, "root",
             absl::StrCat("a computation has one ROOT; here `",
@@ -79,6 +81,19 @@ bool Parser::ParseInstruction() {
     label.is_root = false;
   }
   return ParseRightHandSide(label, /*allow_attributes=*/true) != nullptr;
+}
+
+// Words of the language are no names; most need no more than a `%` to be.
+void Parser::CheckLabel(const Label& label) {
+  // The usual name, add.5, is none.
+  if (label.name.find('.') != absl::string_view::npos) return;
+  const bool is_type = ElementTypeFromName(label.name).has_value();
+  if (!is_type && (*label.at == '%' || !IsReservedWord(label.name))) return;
+  s_.Fail(
+      label.at, "instruction-name",
+      absl::StrCat("`", label.name,
+                   "` is a word of HLO and cannot be a name; did you mean `",
+                   is_type ? "" : "%", label.name, is_type ? "_" : "", "`?"));
 }
 
 // A name without `=`. Where it heads a computation, the one being read was
@@ -201,11 +216,17 @@ bool Parser::ParseOperandList(Draft* draft) {
     if (!broken_.empty() && broken_.contains(operand)) {
       draft->uses_broken = true;
     }
+    // Looking for a `(` may have gone on to the next line.
+    const char* end = s_.position();
+    while (IsClass(end[-1], kSpaceChar)) --end;
     if (s_.Peek() == ',' || s_.Peek() == ')') continue;
-    return s_.FailHere(
-        "operands",
+    // What is missing is missing here, not where the next line begins.
+    const bool line_ends = std::find(end, s_.position(), '\n') != s_.position();
+    return s_.Fail(
+        line_ends ? end : s_.position(), "operands",
         absl::StrCat("expected `,` or `)` after operand ",
-                     draft->operands.size() - 1, ", found ", s_.Found()));
+                     draft->operands.size() - 1, ", found ",
+                     line_ends ? "the end of the line" : s_.Found()));
   }
 }
 

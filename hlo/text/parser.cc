@@ -76,6 +76,7 @@ Parser::Scope* Parser::OpenScope(Computation* computation) {
   sc->anonymous.clear();
   sc->root = nullptr;
   sc->is_lone = false;
+  sc->errors_before = s_.errors().size();
   return sc;
 }
 
@@ -204,6 +205,8 @@ bool Parser::ParseBody(Scope* sc) {
 bool Parser::CloseScope(Scope* sc, const char* open) {
   Computation* c = sc->computation;
   if (c->instruction_count() == 0) {
+    // Unless what is wrong with its instructions has been said.
+    if (s_.errors().size() > sc->errors_before) return false;
     return s_.Fail(open, "computation",
                    "a computation needs at least one instruction");
   }

@@ -233,6 +233,28 @@ TEST(ParserErrorTest, RecoveryTablesAreRead) {
               HasSubstr("the recovery module does not parse: "));
 }
 
+TEST(ParserErrorTest, WordsOfTheLanguageAreNoNames) {
+  const auto named = [](absl::string_view name) {
+    return absl::StrCat("e { ", name, " = f32[] parameter(0) }");
+  };
+  EXPECT_THAT(Error(named("replicated")).message,
+              HasSubstr("did you mean `%replicated`?"));
+  EXPECT_TRUE(ParseModule(named("%replicated")).ok());
+  EXPECT_THAT(Error(named("f32")).message, HasSubstr("did you mean `f32_`?"));
+  EXPECT_THAT(Error(named("%f32")).message, HasSubstr("did you mean `f32_`?"));
+  EXPECT_TRUE(ParseModule(named("tuple")).ok());
+}
+
+// One error for one mistake, where it is.
+TEST(ParserErrorTest, WhatFollowsFromAnErrorIsNone) {
+  EXPECT_THAT(Errors("e {\n  x f32[] parameter(0)\n}"), SizeIs(1));
+  const std::vector<Diagnostic> errors =
+      Errors("e {\n  x = f32[] parameter(0)\n  y = negate(x\n  z = abs(y)\n}");
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_EQ(errors[0].line, 3);
+  EXPECT_THAT(errors[0].message, HasSubstr("found the end of the line"));
+}
+
 TEST(ParserErrorTest, AHeaderNeedsAName) {
   EXPECT_THAT(Error("HloModule\nENTRY e { x = f32[] parameter(0) }").message,
               HasSubstr("expected the module's name, found `ENTRY`"));

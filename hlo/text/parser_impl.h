@@ -50,6 +50,7 @@ class Parser {
     std::vector<Instruction*> anonymous;
     Instruction* root = nullptr;
     bool is_lone = false;  // of a lone instruction: operands become parameters
+    size_t errors_before = 0;  // there were these when it was opened
   };
 
   // What stands left of `=`.
@@ -115,6 +116,7 @@ class Parser {
 
   // ---- instruction_parser.cc ----
   bool ParseInstruction();
+  void CheckLabel(const Label& label);
   bool FailLabel(const char* start);
   // The part after `=`; null after an error.
   Instruction* ParseRightHandSide(const Label& label, bool allow_attributes);

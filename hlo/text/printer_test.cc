@@ -113,10 +113,10 @@ TEST(PrinterTest, AttributesComeInOneOrder) {
 
 TEST(PrinterTest, ReservedNamesKeepTheirPercent) {
   auto module = Parse(
-      "e { %f32 = f32[4] parameter(0)\n"
-      "%true = negate(%f32)\nROOT y = negate(%true) }");
+      "e { %inf = f32[4] parameter(0)\n"
+      "%true = negate(%inf)\nROOT y = negate(%true) }");
   std::string text = Print(*module, InForm(PrintOptions::Form::kShort));
-  EXPECT_THAT(text, HasSubstr("negate(%f32)"));
+  EXPECT_THAT(text, HasSubstr("negate(%inf)"));
   EXPECT_THAT(text, HasSubstr("negate(%true)"));
 }
 
