@@ -686,9 +686,9 @@ TEST(BuildKernelTest, GrowthIsBounded) {
   for (int i = 1; i <= 40; ++i) {
     std::string a = std::to_string(i), b = std::to_string(i - 1);
     std::string shift = std::to_string(1 + 37 * i);
-    body += "  s" + a + " = f32[65536] pad(y" + b + ", z), padding=" + shift +
-            "_-" + shift + "\n  y" + a + " = f32[65536] add(y" + b + ", s" + a +
-            ")\n";
+    body += "  shifted" + a + " = f32[65536] pad(y" + b +
+            ", z), padding=" + shift + "_-" + shift + "\n  y" + a +
+            " = f32[65536] add(y" + b + ", shifted" + a + ")\n";
   }
   body += "  ROOT o = f32[65536] negate(y40)\n";
   EXPECT_THAT(std::string(Refusal(body, kLoop).message()),

@@ -100,7 +100,7 @@ ENTRY e {
 
 TEST(CseTest, SharesEqualReducersSoThatReductionsMerge) {
   auto m = Parse(R"(HloModule m
-s1 {
+sum1 {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT c = f32[] add(a, b)
@@ -113,7 +113,7 @@ s2 {
 ENTRY e {
   p = f32[4,8] parameter(0)
   z = f32[] constant(0)
-  x = f32[4] reduce(p, z), dimensions={1}, to_apply=s1
+  x = f32[4] reduce(p, z), dimensions={1}, to_apply=sum1
   y = f32[4] reduce(p, z), dimensions={1}, to_apply=s2
   ROOT r = f32[4] multiply(x, y)
 })");
@@ -441,10 +441,10 @@ ENTRY e {
   y = f32[32,64] convert(x)
   z = f32[] constant(0)
   s = f32[32] reduce(y, z), dimensions={1}, to_apply=sum
-  s1 = f32[32,1] reshape(s)
+  total = f32[32,1] reshape(s)
   n = f32[] constant(64)
   n1 = f32[32,1] broadcast(n), dimensions={}
-  m = f32[32,1] divide(s1, n1)
+  m = f32[32,1] divide(total, n1)
   m1 = f32[32,1] broadcast(m), dimensions={0,1}
   m2 = f32[32] reshape(m1)
   m3 = f32[32,64] broadcast(m2), dimensions={0}
