@@ -243,6 +243,22 @@ class Tuner {
     return absl::OkStatus();
   }
 
+  // The adopted plan, unless a faster one is beyond the noise: the search may
+  // have been stopped before that was measured again.
+  size_t Lead() const {
+    size_t fastest = best_;
+    for (size_t k = 0; k < candidates_.size(); ++k) {
+      if (Usable(k) &&
+          (!Usable(fastest) ||
+           candidates_[k].measured_us < candidates_[fastest].measured_us)) {
+        fastest = k;
+      }
+    }
+    const Candidate& f = candidates_[fastest];
+    const Candidate& b = candidates_[best_];
+    return b.measured_us <= f.measured_us * (1 + Noise(f, b)) ? best_ : fastest;
+  }
+
   TuneResult Rank() {
     TuneResult result;
     result.default_us = candidates_[0].measured_us;
@@ -252,10 +268,10 @@ class Tuner {
     auto tier = [&](size_t k) {
       return Usable(k) ? 0 : candidates_[k].failure.empty() ? 1 : 2;
     };
+    const size_t lead = Lead();
     std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
       if (tier(x) != tier(y)) return tier(x) < tier(y);
-      // The adopted plan leads: others in front of it are within the noise.
-      if (tier(x) == 0 && (x == best_) != (y == best_)) return x == best_;
+      if (tier(x) == 0 && (x == lead) != (y == lead)) return x == lead;
       if (tier(x) == 0) {
         return candidates_[x].measured_us < candidates_[y].measured_us;
       }

@@ -173,9 +173,9 @@ absl::StatusOr<Plan> PlanFromText(absl::string_view text, const Module& module,
   std::string one_error;
   if (ParseText(text, &list, &list_error) && list.plans_size() > 0) {
     if (index < 0 || index >= list.plans_size()) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ": plan ", index,
-                                                     " of ", list.plans_size(),
-                                                     " does not exist"));
+      return absl::InvalidArgumentError(absl::StrCat(file, ": no plan number ",
+                                                     index + 1, "; there are ",
+                                                     list.plans_size()));
     }
     one = list.plans(index).plan();
   } else if (!ParseText(text, &one, &one_error)) {

@@ -88,7 +88,8 @@ TEST_F(PlanIoTest, AListHoldsSeveral) {
   EXPECT_EQ(best.strategy, "greedy");
   EXPECT_EQ(next.strategy, "none");
   EXPECT_THAT(PlanFromText(text, *module_, "l", 2),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("of 2")));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no plan number 3; there are 2")));
 }
 
 TEST(FingerprintTest, SeesAttributesThatLeaveShapesAlone) {

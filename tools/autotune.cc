@@ -1,6 +1,7 @@
 // autotune: searches for a better plan on the device at hand.
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,10 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--budget=", FLAGS_budget, " is no duration (30s, 5m, 1h)"));
   }
+  if (FLAGS_backend == "reference") {
+    return absl::InvalidArgumentError(
+        "--backend=reference runs no kernels to tune; there are cpu and cuda");
+  }
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
                          LoadDeviceFor(FLAGS_device, FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
@@ -148,6 +153,11 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_ASSIGN_OR_RETURN(TuneResult result,
                          Tune(*module.written, *module.canonical, backend.get(),
                               device, database.get(), options));
+  if (InterruptScope::Flag()->load() &&
+      std::none_of(result.candidates.begin(), result.candidates.end(),
+                   [](const Candidate& c) { return c.measured_us > 0; })) {
+    return absl::CancelledError("interrupted before anything was measured");
+  }
   DeviceState state = backend->state();
   RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
       ResolveUserPath(FLAGS_out),
@@ -173,7 +183,7 @@ int main(int argc, char** argv) {
   info.examples = {
       "autotune tests/hlo/gelu_block.hlo --budget=30s --out=plans.textproto",
       "autotune model.hlo --backend=cuda --budget=5m --db=tuning.db",
-      "fuse model.hlo --plan=plans.textproto",
+      "fuse model.hlo --plan=plans.textproto --plan_number=2",
   };
   info.source_file = __FILE__;
   info.min_args = info.max_args = 1;

@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
       "decision. With no instructions, lists every decision of the planner.";
   info.arguments = "MODULE.hlo [A B]";
   info.examples = {
-      "explain tests/hlo/gelu_block.hlo dot.1 add.2",
+      "explain tests/hlo/gelu_block.hlo product out",
       "explain model.hlo --device=a100 --format=json",
   };
   info.source_file = __FILE__;

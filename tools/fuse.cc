@@ -1,13 +1,16 @@
 // fuse: which instructions share a kernel, what that saves, and the result.
 #include <gflags/gflags.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -33,6 +36,9 @@ DEFINE_string(device, "h200",
               "of a device description.");
 DEFINE_string(strategy, "greedy", "How to plan: none or greedy.");
 DEFINE_string(plan, "", "A plan file to replay instead of the strategy's.");
+DEFINE_int32(plan_number, 1,
+             "Which plan of --plan's file, from 1: autotune writes the best "
+             "first.");
 DEFINE_string(
     out, "",
     "A folder for fused.hlo, plan.textproto, report.json and the "
@@ -132,9 +138,24 @@ std::string ToTable(const FusionReport& r) {
   return text;
 }
 
+// Kernels of an earlier plan would look like this one's.
+void RemoveKernels(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const std::string extension = entry.path().extension().string();
+    if (absl::StartsWith(name, "fusion_") &&
+        (extension == ".cu" || extension == ".cc")) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
 absl::Status WriteFolder(const std::string& folder, const Module& canonical,
                          const Plan& plan, const FusionReport& report) {
   RIDGE_RETURN_IF_ERROR(MakeDirs(folder));
+  RemoveKernels(folder);
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Module> fused,
                          ExportFused(canonical, plan));
   RIDGE_RETURN_IF_ERROR(
@@ -171,9 +192,13 @@ absl::Status WriteCudaSources(const std::string& folder, const Plan& plan,
 absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device, LoadDevice(FLAGS_device));
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
-  RIDGE_ASSIGN_OR_RETURN(
-      Plan plan, LoadPlan(*module.canonical, {FLAGS_strategy, FLAGS_plan,
-                                              &device, NumericsFromFlag()}));
+  PlanRequest planning;
+  planning.strategy = FLAGS_strategy;
+  planning.file = FLAGS_plan;
+  planning.number = FLAGS_plan_number;
+  planning.device = &device;
+  planning.numerics = NumericsFromFlag();
+  RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
   RIDGE_ASSIGN_OR_RETURN(
       FusionReport report,
       MakeFusionReport(*module.written, *module.canonical, plan, device));

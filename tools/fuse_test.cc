@@ -1,4 +1,5 @@
 // The fuse tool from outside: what it prints, writes and returns.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -141,6 +142,24 @@ TEST_F(FuseTest, OutHoldsModulePlanReportAndKernels) {
           ".cu")));
   EXPECT_THAT(kernel, HasSubstr("__global__"));
   EXPECT_FALSE(Exists(out + "/kernels.cc"));
+}
+
+TEST_F(FuseTest, KernelsOfAnEarlierPlanGo) {
+  const std::string out = Path("out");
+  ASSERT_EQ(Run({module_, "--strategy=none", "--out", out}).exit_code, 0);
+  ASSERT_EQ(Run({module_, "--out", out}).exit_code, 0);
+  int kernels = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(out)) {
+    kernels += entry.path().extension() == ".cu";
+  }
+  EXPECT_EQ(kernels, 1);
+}
+
+TEST_F(FuseTest, APlanNumberThatTheFileDoesNotHaveIsRefused) {
+  const std::string list =
+      File("list.textproto", "plans { rank: 1 plan { strategy: \"greedy\" } }");
+  ExpectUserError(Run({module_, "--plan", list, "--plan_number=2"}),
+                  "no plan number 2; there are 1");
 }
 
 TEST_F(FuseTest, OutHoldsTheKernelsOfADescribedCpu) {

@@ -39,7 +39,9 @@ absl::StatusOr<DeviceDescription> LoadDeviceFor(absl::string_view device,
 
 absl::StatusOr<Plan> LoadPlan(const Module& canonical,
                               const PlanRequest& request) {
-  if (!request.file.empty()) return ReadPlan(request.file, canonical);
+  if (!request.file.empty()) {
+    return ReadPlan(request.file, canonical, request.number - 1);
+  }
   std::optional<CostModelPricer> pricer;
   StrategyOptions options;
   options.limits.numerics = request.numerics;

@@ -41,6 +41,7 @@ struct PlanRequest {
   const DeviceDescription* device = nullptr;
   Numerics numerics = Numerics::kAsWritten;
   DecisionLog* log = nullptr;  // every decision of the strategy, if asked for
+  int number = 1;              // of the file's plans, from 1
 };
 
 // InvalidArgument where the file's plan is another module's.
