@@ -1,6 +1,7 @@
 // Rules of gather and scatter whose indices say more than they must. All
 // exact: gather and dynamic-slice clamp alike.
 #include <algorithm>
+#include <limits>
 
 #include "hlo/passes/dimension_groups.h"
 #include "hlo/passes/rules.h"
@@ -138,6 +139,55 @@ Instruction* ScatterOfNothing(Instruction* i, Rewriter& r) {
   return i->operand(2)->shape().ElementCount() == 0 ? i->operand(0) : nullptr;
 }
 
+// One update, of one element, for each row of equal values: an index compared
+// with every position. (An index out of range is equal to none.)
+Instruction* ScatterOfOnePerRow(Instruction* i, Rewriter& r) {
+  if (i->operand_count() != 3 || !i->shape().IsArray()) return nullptr;
+  Instruction* value = i->operand(0)->operand(0);
+  Instruction* indices = i->operand(1);
+  Ints along = i->ints(AttrId::kScatterDimsToOperandDims);
+  Ints batch = i->ints(AttrId::kInputBatchingDims);
+  Ints batch_of_indices = i->ints(AttrId::kScatterIndicesBatchingDims);
+  const int64_t rank = i->shape().rank();
+  // What is compared must hold every position.
+  constexpr int kLeastBits = 32;
+  if (!value->shape().IsScalar() || along.size() != 1 ||
+      static_cast<int64_t>(batch.size()) != rank - 1 ||
+      !i->ints(AttrId::kUpdateWindowDims).empty() ||
+      Info(indices->shape().type()).bits < kLeastBits ||
+      i->shape().dim(along[0]) > std::numeric_limits<int32_t>::max()) {
+    return nullptr;
+  }
+  std::optional<Opcode> combine = BinaryReducer(i->to_apply());
+  if (!combine.has_value()) return nullptr;
+  DimVector rows;
+  for (int64_t k = 0; k < rank - 1; ++k) {
+    // In the same order in the indices, all else of which has size 1.
+    if (k > 0 && (batch[k] < batch[k - 1] ||
+                  batch_of_indices[k] < batch_of_indices[k - 1])) {
+      return nullptr;
+    }
+    rows.push_back(i->shape().dim(batch[k]));
+  }
+  if (indices->shape().ElementCount() == 0 ||
+      !SameButForUnits(Dims(indices), rows)) {
+    return nullptr;
+  }
+  Instruction* position =
+      r.Add(Opcode::kIota, r.ArrayShape(indices->shape().type(), Dims(i)), {});
+  position->SetAttr(AttrId::kIotaDimension, along[0]);
+  auto spread = [&](Instruction* by_row) {
+    return r.Broadcast(r.Reshape(by_row, rows), batch, Dims(i));
+  };
+  Instruction* here =
+      r.Compare(ComparisonDirection::kEq, position, spread(indices));
+  Instruction* update = r.Reshape(i->operand(2), rows);
+  Instruction* updated =
+      r.Binary(*combine, r.Broadcast(value, {}, rows), update);
+  return r.Add(Opcode::kSelect, i->shape(),
+               {here, spread(updated), i->operand(0)});
+}
+
 constexpr RewriteRule kRules[] = {
     {"gather-of-nothing", Opcode::kGather, kAnyOpcode,
      "gather(x, i), slice_sizes={.., 0, ..} = 0", GatherOfNothing},
@@ -147,6 +197,9 @@ constexpr RewriteRule kRules[] = {
      GatherOfIota},
     {"gather-of-one", Opcode::kGather, kAnyOpcode,
      "gather(x, {i}) = reshape(dynamic-slice(x, i))", GatherOfOne},
+    {"scatter-of-one-per-row", Opcode::kScatter, Opcode::kBroadcast,
+     "scatter(broadcast(c), i, u) = select(iota == i, f(c, u), c)",
+     ScatterOfOnePerRow},
     {"scatter-of-nothing", Opcode::kScatter, kAnyOpcode,
      "scatter(x, i, u: [0]) = x", ScatterOfNothing},
 };

@@ -475,6 +475,18 @@ constexpr RuleCase kCases[] = {
      "ROOT r = f32[4] gather(p, i), offset_dims={0}, collapsed_slice_dims={0}, "
      "start_index_map={0}, index_vector_dim=0, slice_sizes={1,4}",
      "f32[4] reshape(f32[1,4] dynamic-slice(p0, s32[] reshape(p1), 0))"},
+    {"scatter-of-one-per-row",
+     "i = s32[5,1] parameter(0)\n"
+     "u = f32[5] parameter(1)\n"
+     "c = f32[] constant(2)\n"
+     "b = f32[5,7] broadcast(c), dimensions={}\n"
+     "ROOT r = f32[5,7] scatter(b, i, u), update_window_dims={}, "
+     "inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, "
+     "input_batching_dims={0}, scatter_indices_batching_dims={0}, "
+     "index_vector_dim=1, to_apply=sum",
+     "f32[5,7] select(pred[5,7] compare(s32[5,7] iota(), s32[5,7] "
+     "broadcast{0}(s32[5] reshape(p0))), f32[5,7] broadcast{0}(f32[5] "
+     "add(f32[5] broadcast(2), p1)), f32[5,7] broadcast(2))"},
     {"scatter-of-nothing",
      "p = f32[8,4] parameter(0)\n"
      "i = s32[0] parameter(1)\n"
