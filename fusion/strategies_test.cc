@@ -1,5 +1,8 @@
 #include "fusion/strategies.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "fusion/testing.h"
 #include "fusion/traffic.h"
@@ -115,28 +118,27 @@ TEST_F(GreedyTest, AThirdGroupBetweenForbidsTheMerge) {
   EXPECT_EQ(Patterns(plan), "loop gemm loop");
 }
 
+// Steps of an optimizer for two parameters of these sizes.
+std::string TwoSteps(int64_t m, int64_t n) {
+  const std::string x = absl::StrCat("f32[", m, "]");
+  const std::string y = absl::StrCat("f32[", n, "]");
+  return absl::StrCat("\n  p = ", x, " parameter(0)\n  g = ", x,
+                      " parameter(1)\n  q = ", y, " parameter(2)\n  h = ", y,
+                      " parameter(3)\n  a = ", x, " subtract(p, g)\n  b = ", y,
+                      " subtract(q, h)\n  ROOT o = (", x, ", ", y,
+                      ") tuple(a, b)");
+}
+
 TEST_F(GreedyTest, OptimizerStepsOfOneSizeShareALaunch) {
-  Plan plan = Make(R"(
-  p = f32[1024] parameter(0)
-  g = f32[1024] parameter(1)
-  q = f32[1024] parameter(2)
-  h = f32[1024] parameter(3)
-  a = f32[1024] subtract(p, g)
-  b = f32[1024] subtract(q, h)
-  ROOT o = (f32[1024], f32[1024]) tuple(a, b))");
-  EXPECT_EQ(Patterns(plan), "loop");
+  EXPECT_EQ(Patterns(Make(TwoSteps(1024, 1024))), "loop");
 }
 
 TEST_F(GreedyTest, LargeOptimizerStepsStayApart) {
-  Plan plan = Make(R"(
-  p = f32[1048576] parameter(0)
-  g = f32[1048576] parameter(1)
-  q = f32[1048576] parameter(2)
-  h = f32[1048576] parameter(3)
-  a = f32[1048576] subtract(p, g)
-  b = f32[1048576] subtract(q, h)
-  ROOT o = (f32[1048576], f32[1048576]) tuple(a, b))");
-  EXPECT_EQ(Patterns(plan), "loop loop");
+  EXPECT_EQ(Patterns(Make(TwoSteps(1048576, 1048576))), "loop loop");
+}
+
+TEST_F(GreedyTest, OptimizerStepsOfOtherSizesStayApart) {
+  EXPECT_EQ(Patterns(Make(TwoSteps(1024, 2048))), "loop loop");
 }
 
 TEST_F(GreedyTest, WhatIsReadAgainDoesNotWaitForAnIndependentGroup) {
@@ -148,18 +150,6 @@ TEST_F(GreedyTest, WhatIsReadAgainDoesNotWaitForAnIndependentGroup) {
   d = f32[64,64] dot(a, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT o = (f32[64,64], f32[64,64]) tuple(d, b))");
   EXPECT_EQ(GroupStoring(plan, "a")->roots.size(), 1);
-}
-
-TEST_F(GreedyTest, OptimizerStepsOfOtherSizesStayApart) {
-  Plan plan = Make(R"(
-  p = f32[1024] parameter(0)
-  g = f32[1024] parameter(1)
-  q = f32[2048] parameter(2)
-  h = f32[2048] parameter(3)
-  a = f32[1024] subtract(p, g)
-  b = f32[2048] subtract(q, h)
-  ROOT o = (f32[1024], f32[2048]) tuple(a, b))");
-  EXPECT_EQ(Patterns(plan), "loop loop");
 }
 
 TEST_F(GreedyTest, ASharedScalarIsComputedInEveryReader) {

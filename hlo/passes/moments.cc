@@ -101,21 +101,12 @@ Instruction* Matching(Instruction* squares) {
   // The mean goes back to where it came from, whatever units were reshaped.
   std::vector<int64_t> kept, at;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (std::find(dims.begin(), dims.end(), d) == dims.end()) kept.push_back(d);
+    const bool reduced = std::find(dims.begin(), dims.end(), d) != dims.end();
+    if (!reduced && shape.dim(d) != 1) kept.push_back(d);
   }
-  for (size_t k = 0; k < spread->dimensions().size(); ++k) {
-    if (spread->operand(0)->shape().dim(k) != 1 ||
-        shape.dim(spread->dimensions()[k]) == 1) {
-      at.push_back(spread->dimensions()[k]);
-    }
+  for (int64_t d : spread->dimensions()) {
+    if (shape.dim(d) != 1) at.push_back(d);
   }
-  auto drop_units = [&](std::vector<int64_t>* v) {
-    v->erase(std::remove_if(v->begin(), v->end(),
-                            [&](int64_t d) { return shape.dim(d) == 1; }),
-             v->end());
-  };
-  drop_units(&kept);
-  drop_units(&at);
   return kept == at ? sum : nullptr;
 }
 

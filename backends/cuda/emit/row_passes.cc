@@ -261,13 +261,15 @@ std::string RowPasses::RowGuard(absl::string_view before) const {
   return absl::StrCat(before, "in_range");
 }
 
+std::string RowPasses::VectorType(NodeId load) const {
+  return VecType(kernel_.buffers[kernel_.nodes[load].buffer].shape.type(),
+                 g_.vector);
+}
+
 void RowPasses::DeclareHeld() {
   for (NodeId n : held_) {
     if (g_.stages > 0) break;
-    const Node& node = kernel_.nodes[n];
-    w_.Line(absl::StrCat(
-        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " a", n,
-        "[", g_.chunks, "];"));
+    w_.Line(absl::StrCat(VectorType(n), " a", n, "[", g_.chunks, "];"));
   }
   for (NodeId n : kept_) {
     w_.Line(absl::StrCat(CarryType(kernel_.nodes[n].type), " k", n, "[",
@@ -277,10 +279,7 @@ void RowPasses::DeclareHeld() {
 
 void RowPasses::DeclareAhead() {
   for (NodeId n : held_) {
-    const Node& node = kernel_.nodes[n];
-    w_.Line(absl::StrCat(
-        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " f", n,
-        "[", g_.chunks, "];"));
+    w_.Line(absl::StrCat(VectorType(n), " f", n, "[", g_.chunks, "];"));
   }
 }
 
@@ -475,11 +474,8 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
                            "];"));
     }
     if (!streamed_.count(n)) continue;
-    const Node& node = kernel_.nodes[n];
     std::string name = absl::StrCat("b", n);
-    w_.Line(absl::StrCat(
-        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector), " ",
-        name, ";"));
+    w_.Line(absl::StrCat(VectorType(n), " ", name, ";"));
     LoadVector(n, name);
   }
   // Values that lanes share but chunks do not.

@@ -94,7 +94,8 @@ class RowPasses {
 
   std::string RowGuard(absl::string_view before) const;
   std::string RingPlace(absl::string_view slot) const;
-  int64_t VectorBytes(NodeId n) const;
+  std::string VectorType(NodeId load) const;
+  int64_t RingBytes(NodeId load) const;  // its part, all stages
   void LoadRing(absl::string_view turn, absl::string_view slot);
   void LoadVector(NodeId n, absl::string_view target);
   void OpenChunks();

@@ -7,10 +7,6 @@
 namespace ridge::cuda {
 namespace {
 
-constexpr int64_t RoundUp(int64_t n, int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
 // Vectors in shared memory start at multiples of this.
 constexpr int64_t kRingAlignment = 16;
 
@@ -45,17 +41,16 @@ RDG_FN void rdg_copies_wait() {
 }
 )cuda";
 
-int64_t RowPasses::VectorBytes(NodeId n) const {
-  const Node& node = kernel_.nodes[n];
-  return g_.vector * StorageBytes(kernel_.buffers[node.buffer].shape.type());
+int64_t RowPasses::RingBytes(NodeId load) const {
+  const Shape& shape = kernel_.buffers[kernel_.nodes[load].buffer].shape;
+  const int64_t bytes = g_.stages * g_.chunks * g_.BlockThreads() * g_.vector *
+                        StorageBytes(shape.type());
+  return CeilDiv(bytes, kRingAlignment) * kRingAlignment;
 }
 
 int64_t RowPasses::RingBytes() const {
   int64_t bytes = 0;
-  for (NodeId n : held_) {
-    bytes += RoundUp(g_.stages * g_.chunks * g_.BlockThreads() * VectorBytes(n),
-                     kRingAlignment);
-  }
+  for (NodeId n : held_) bytes += RingBytes(n);
   return bytes;
 }
 
@@ -69,13 +64,10 @@ void RowPasses::DeclareRing() {
   w_.Line("extern __shared__ __align__(16) unsigned char ring[];");
   int64_t at = 0;
   for (NodeId n : held_) {
-    const Node& node = kernel_.nodes[n];
-    const std::string type =
-        VecType(kernel_.buffers[node.buffer].shape.type(), g_.vector);
+    const std::string type = VectorType(n);
     w_.Line(absl::StrCat(type, "* const h", n, " = reinterpret_cast<", type,
                          "*>(ring + ", at, ") + threadIdx.x;"));
-    at += RoundUp(g_.stages * g_.chunks * g_.BlockThreads() * VectorBytes(n),
-                  kRingAlignment);
+    at += RingBytes(n);
   }
 }
 

@@ -93,8 +93,7 @@ class Loop : public Schedule {
     space.axes.push_back({"threads", FirstOf(g.threads, {128, 256, 512})});
     space.axes.push_back({"unroll", FirstOf(g.unroll, unrolls)});
     std::vector<int64_t> tables = {0};
-    if (OneLaunch(kernel) && FoldedMask(kernel) == 0 &&
-        FindTable(kernel, device).value >= 0) {
+    if (OneLaunch(kernel) && FindTable(kernel, device).value >= 0) {
       tables.push_back(1);
     }
     space.axes.push_back({"table", FirstOf(g.table, tables)});

@@ -22,6 +22,7 @@ constexpr int64_t kMostResidentThreads = 2048;
 // and a multiprocessor nothing to do while they wait for each other.
 constexpr int64_t kMostThreads = 512;
 constexpr int64_t kThreadsOfCluster = 256;
+constexpr int64_t kWarp = 32;
 // The next turn's rows come while this one's are worked on.
 constexpr int64_t kStages = 2;
 
@@ -39,8 +40,7 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
   // the row has as many.
   int64_t width =
       std::clamp<int64_t>(NextPowerOfTwo(CeilDiv(vectors, 4)), 1, 32768);
-  width =
-      std::max<int64_t>(width, std::min<int64_t>(32, NextPowerOfTwo(vectors)));
+  width = std::max(width, std::min(kWarp, NextPowerOfTwo(vectors)));
   const int64_t held = HeldBytes(kernel, g.vector);
   int64_t threads = std::min<int64_t>(
       width, std::min<int64_t>(kMostThreads, device.max_threads_per_block));
@@ -60,12 +60,14 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
   }
   g.row_threads = ParameterOr(choice, "threads", threads);
   g.cluster = ParameterOr(choice, "cluster", cluster);
+  // Blocks exchange the results of whole warps.
+  if (g.cluster > 1) g.row_threads = std::max(g.row_threads, kWarp);
   g.block_rows =
       ParameterOr(choice, "rows", std::max<int64_t>(1, 256 / g.row_threads));
   if (g.cluster > 1) g.block_rows = 1;
   while (g.block_rows > 1 && g.rows < g.block_rows) g.block_rows /= 2;
-  if (device.is_gpu && g.BlockThreads() < 32) {
-    g.block_rows = 32 / g.row_threads;
+  if (device.is_gpu && g.BlockThreads() < kWarp) {
+    g.block_rows = kWarp / g.row_threads;
   }
   g.chunks = CeilDiv(vectors, g.Width());
   g.cached =

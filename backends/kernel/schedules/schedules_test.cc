@@ -198,6 +198,14 @@ TEST(RowReduceTest, ManyLongRowsAreWalkedWithStages) {
   EXPECT_EQ(RowGeometryOf(few, {}, large).stages, 0);
 }
 
+TEST(RowReduceTest, BlocksOfAClusterHaveWholeWarpsOfOneRow) {
+  Kernel k = Built(kRowNorm, GroupPattern::kRowReduce);
+  RowGeometry g = RowGeometryOf(
+      k, {"row_reduce", {{"threads", 16}, {"cluster", 4}}}, DeviceLimits());
+  EXPECT_EQ(g.row_threads, 32);
+  EXPECT_EQ(g.block_rows, 1);
+}
+
 TEST(RowReduceTest, ShortRowsShareABlock) {
   Kernel k = Built(R"(
   x = f32[65536,64] parameter(0)
@@ -303,6 +311,32 @@ TEST(TableTest, WideValuesHaveNone) {
   ROOT u = bf16[16384,8192] convert(t))",
                    GroupPattern::kLoop);
   EXPECT_LT(FindTable(k, DeviceLimits()).value, 0);
+}
+
+// Each of a window's elements has an argument of its own, inside of the fold.
+TEST(TableTest, ValuesInsideOfFoldsHaveNone) {
+  EXPECT_LT(FindTable(Built(R"(
+  x = bf16[16384,8192] parameter(0)
+  t = bf16[16384,8192] tanh(x)
+  u = bf16[16384,8192] tanh(t)
+  f = f32[16384,8192] convert(u)
+  z = f32[] constant(0)
+  ROOT w = f32[16384,8192] reduce-window(f, z), window={size=1x3 pad=0_0x1_1},
+    to_apply=add)",
+                            GroupPattern::kLoop),
+                      DeviceLimits())
+                .value,
+            0);
+  EXPECT_LT(FindTable(Built(R"(
+  x = bf16[16384,8192] parameter(0)
+  t = bf16[16384,8192] tanh(x)
+  f = f32[16384,8192] convert(t)
+  z = f32[] constant(0)
+  ROOT s = f32[16384] reduce(f, z), dimensions={1}, to_apply=add)",
+                            GroupPattern::kRowReduce),
+                      DeviceLimits())
+                .value,
+            0);
 }
 
 TEST(SchedulesTest, UnknownNameListsTheKnown) {

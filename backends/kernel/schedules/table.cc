@@ -99,10 +99,11 @@ Table From(const Kernel& kernel, NodeId from) {
 
 Table FindTable(const Kernel& kernel, const DeviceLimits& device) {
   Table best;
-  if (kernel.nodes.size() > kMostNodes) return best;
+  if (kernel.nodes.size() > kMostNodes || FoldedMask(kernel) != 0) return best;
   for (NodeId n = 0; n < static_cast<NodeId>(kernel.nodes.size()); ++n) {
     const Node& node = kernel.nodes[n];
-    if (!IsSmall(node.type) || Info(node.type).bits < 8 ||
+    const bool of_point = (node.vars & ~SpaceMask(kernel)) == 0;
+    if (!of_point || !IsSmall(node.type) || Info(node.type).bits < 8 ||
         (node.kind != NodeKind::kLoad && node.kind != NodeKind::kOp)) {
       continue;
     }
@@ -117,7 +118,7 @@ Table FindTable(const Kernel& kernel, const DeviceLimits& device) {
 
 bool TablePays(const Kernel& kernel, int64_t points,
                const DeviceLimits& device) {
-  if (!device.is_gpu || FoldedMask(kernel) != 0) return false;
+  if (!device.is_gpu) return false;
   double ops = 0;
   int64_t bytes = 0;
   for (const Node& n : kernel.nodes) {

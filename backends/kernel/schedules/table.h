@@ -20,8 +20,8 @@ struct Table {
   int64_t bytes = 0;
 };
 
-// The function of one small value that costs the most, if its table fits a
-// block.
+// The function of one small value of the point that costs the most, if its
+// table fits a block. There is none inside of folds.
 Table FindTable(const Kernel& kernel, const DeviceLimits& device);
 
 // Whether looking up pays, for `points` points of the space: arithmetic, not
