@@ -120,6 +120,7 @@ class Greedy {
   // ---- Epilogues of dots ----
 
   void Epilogues() {
+    std::vector<bool> taken(c_.size());  // in some product's epilogue
     for (int i = 0; i < c_.size(); ++i) {
       const Instruction& dot = c_.at(i);
       if (!c_.IsAnchor(i) || dot.opcode() != Opcode::kDot) continue;
@@ -131,7 +132,12 @@ class Greedy {
         }
         continue;
       }
-      Decision d = JudgeEpilogue(dot, m);
+      const bool free = std::none_of(m.members.begin(), m.members.end(),
+                                     [&](const Instruction* member) {
+                                       return taken[c_.position(member)];
+                                     });
+      Decision d = free ? JudgeEpilogue(dot, m)
+                        : Decision::No(Rule::kEpilogue, "another product's");
       if (!d.allowed()) {
         Log(PlanningStep::kEpilogue, i, c_.position(m.root), d, m.root);
         continue;
@@ -140,6 +146,7 @@ class Greedy {
       std::vector<int> parts;
       for (const Instruction* member : m.members) {
         const int p = c_.position(member);
+        taken[p] = true;
         if (p != i && c_.IsAnchor(p)) parts.push_back(p);
       }
       int merged = c_.Find(i);

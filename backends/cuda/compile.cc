@@ -99,15 +99,30 @@ class Compiler {
   absl::StatusOr<CompiledProgram> Run(const ridge::Module& module,
                                       const Plan& plan) {
     const double start = NowMicros();
-    RIDGE_ASSIGN_OR_RETURN(out_.program, BuildProgram(module, plan));
+    absl::Status added = AddProgram(module, plan, /*loops_in_kernels=*/true);
+    if (absl::IsUnimplemented(added)) {
+      // A loop with an operation that only the evaluator knows.
+      out_ = CompiledProgram();
+      pending_.clear();
+      known_.clear();
+      added = AddProgram(module, plan, /*loops_in_kernels=*/false);
+    }
+    RIDGE_RETURN_IF_ERROR(added);
     out_.module_fingerprint = plan.module_fingerprint;
-    RIDGE_RETURN_IF_ERROR(AddBody(out_.program.entry));
     RIDGE_RETURN_IF_ERROR(CompileKernels());
     out_.compile_ms = (NowMicros() - start) / 1e3;
     return std::move(out_);
   }
 
  private:
+  absl::Status AddProgram(const ridge::Module& module, const Plan& plan,
+                          bool loops_in_kernels) {
+    ProgramOptions options;
+    options.loops_in_kernels = loops_in_kernels;
+    RIDGE_ASSIGN_OR_RETURN(out_.program, BuildProgram(module, plan, options));
+    return AddBody(out_.program.entry);
+  }
+
   absl::Status AddBody(const ProgramBody& body) {
     for (const Step& step : body.steps) {
       for (const auto& nested : step.bodies) {
@@ -164,7 +179,7 @@ class Compiler {
     if (kernel.stores.empty()) return absl::OkStatus();
     absl::StatusOr<EmittedKernel> emitted =
         EmitKernel(kernel, kernel.schedule, limits_);
-    if (absl::IsUnimplemented(emitted.status())) {
+    if (absl::IsUnimplemented(emitted.status()) && !kernel.loop.has_value()) {
       code->on_host = true;
       return absl::OkStatus();
     }

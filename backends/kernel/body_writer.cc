@@ -202,6 +202,8 @@ uint64_t BodyWriter::Varies(NodeId id) {
         }
       }
     }
+    // Inside a fold's loop nothing is shared with what lies outside of it.
+    if ((node.vars >> kernel_.space_vars) != 0) mask = ~uint64_t{0};
     varies_[n] = mask;
   }
   return varies_[id];

@@ -47,7 +47,8 @@ class BodyWriter {
   IndexId Bound(IndexId expr);
   std::string Text(IndexId bound_expr) const;
   // Bit n of the result: the value of the node changes with emitter variable
-  // number n (the order of NewVar). Reductions' own variables not counted.
+  // number n (the order of NewVar). All bits for what changes with a variable
+  // of a fold inside a thread.
   uint64_t Varies(NodeId node);
   uint64_t VariesExpr(IndexId expr_over_kernel_vars);
   static uint64_t Bit(int64_t emitter_var) {

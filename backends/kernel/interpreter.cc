@@ -344,6 +344,26 @@ void ForEachElement(const Shape& shape, Fn&& fn) {
   }
 }
 
+// ---- Rounds of a loop ----
+
+void SetCounters(const Kernel& kernel, int64_t round,
+                 std::vector<Literal>* memory) {
+  const int64_t value = kernel.loop->start + kernel.loop->step * round;
+  for (NodeId n : kernel.loop->counters) {
+    Literal& counter = (*memory)[kernel.nodes[n].buffer];
+    std::memcpy(counter.mutable_bytes(), &value, counter.byte_size());
+  }
+}
+
+void Carry(const Kernel& kernel, std::vector<Literal>* memory) {
+  for (const CarriedLoop::Carry& c : kernel.loop->carries) {
+    for (NodeId load : c.loads) {
+      (*memory)[kernel.nodes[load].buffer] =
+          (*memory)[kernel.stores[c.store].buffer];
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Literal>> InterpretKernel(
@@ -379,7 +399,12 @@ absl::StatusOr<std::vector<Literal>> InterpretKernel(
     memory = std::move(first.memory());
   }
   KernelInterpreter main(kernel, std::move(memory));
-  RIDGE_RETURN_IF_ERROR(main.Run());
+  const int64_t rounds = kernel.loop.has_value() ? kernel.loop->rounds : 1;
+  for (int64_t r = 0; r < rounds; ++r) {
+    if (kernel.loop.has_value()) SetCounters(kernel, r, &main.memory());
+    RIDGE_RETURN_IF_ERROR(main.Run());
+    if (kernel.loop.has_value()) Carry(kernel, &main.memory());
+  }
   std::vector<Literal> outputs;
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {
     const Shape& shape = kernel.buffers[b].shape;

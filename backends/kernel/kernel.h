@@ -134,6 +134,24 @@ struct IterationVar {
   int64_t extent = 1;
 };
 
+// A counted loop around a kernel: the kernel is one round, and each point of
+// its space goes through all rounds by itself. What a round stores to a carried
+// element the next one loads, at the same point only, so that between rounds
+// it stays in a register and is stored once, at the end. Other stores happen
+// every round.
+struct CarriedLoop {
+  int64_t rounds = 1;
+  // Loads of the counter: start + step * (number of the round).
+  std::vector<NodeId> counters;
+  int64_t start = 0;
+  int64_t step = 1;
+  struct Carry {
+    std::vector<NodeId> loads;  // may be none, or several (guards differ)
+    int32_t store = -1;         // in Kernel::stores
+  };
+  std::vector<Carry> carries;
+};
+
 struct Kernel {
   std::string name;  // the group's name: a C identifier
   GroupPattern pattern = GroupPattern::kLoop;
@@ -149,6 +167,8 @@ struct Kernel {
   // A kernel over the same buffers to run first: it fills the outputs that
   // this kernel (kScatter) then updates, where they are no input's copy.
   std::shared_ptr<const Kernel> prologue;
+  // The kernel is a round of this loop. Only the sequential schedule serves it.
+  std::optional<CarriedLoop> loop;
   std::shared_ptr<IndexPool> index;  // shared by copies; append-only
   ScheduleChoice schedule;
 

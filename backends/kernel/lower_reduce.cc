@@ -1,5 +1,7 @@
 // Rules of reductions.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -166,6 +168,42 @@ absl::StatusOr<NodeId> LowerReduce(KernelBuilder& b, const ValueRequest& r) {
   return Fold(b, r, folded, mask);
 }
 
+namespace {
+
+// The value that changes no result of `f`, for the types whose values are all
+// known; `otherwise` where there is none.
+NodeId Neutral(KernelBuilder& b, const ScalarFunction& f, ElementType type,
+               NodeId otherwise) {
+  if (!f.simple.has_value() || IsComplex(type)) return otherwise;
+  const int bits = Info(type).bits;
+  const bool is_float = IsFloat(type);
+  if (!IsPred(type) && (is_float ? bits < 16 : bits < 8)) return otherwise;
+  const bool is_signed = !is_float && IsSigned(type);
+  const int64_t low = is_signed ? INT64_MIN >> (64 - bits) : 0;
+  const int64_t high = IsPred(type) ? 1 : ~low;  // of unsigned ones all bits
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (*f.simple) {
+    case Opcode::kAdd:
+      // Minus zero: the only one that keeps minus zeros.
+      return is_float ? b.Float(type, -0.0) : b.Int(type, 0);
+    case Opcode::kOr:
+    case Opcode::kXor:
+      return b.Int(type, 0);
+    case Opcode::kMultiply:
+      return is_float ? b.Float(type, 1) : b.Int(type, 1);
+    case Opcode::kAnd:
+      return b.Int(type, IsPred(type) ? 1 : -1);
+    case Opcode::kMaximum:
+      return is_float ? b.Float(type, -kInfinity) : b.Int(type, low);
+    case Opcode::kMinimum:
+      return is_float ? b.Float(type, kInfinity) : b.Int(type, high);
+    default:
+      return otherwise;
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<NodeId> LowerReduceWindow(KernelBuilder& b,
                                          const ValueRequest& r) {
   const Instruction& i = *r.instruction;
@@ -209,9 +247,14 @@ absl::StatusOr<NodeId> LowerReduceWindow(KernelBuilder& b,
     values.push_back(value);
   }
   if (folded.pending) return kPending;
-  // What lies outside counts as the init.
+  // What lies outside counts for nothing; where the reducer is none of the
+  // usual ones, as the init, which is to be neutral.
+  if (i.to_apply() == nullptr) return Refuse(i, "no to_apply");
+  RIDGE_ASSIGN_OR_RETURN(int32_t function, b.Function(i.to_apply()));
   for (int64_t k = 0; k < n; ++k) {
-    values[k] = b.Select(b.AsNode(inside), values[k], folded.operands[k]);
+    const NodeId nothing = Neutral(b, b.function(function),
+                                   b.node(values[k]).type, folded.operands[k]);
+    values[k] = b.Select(b.AsNode(inside), values[k], nothing);
   }
   folded.operands.insert(folded.operands.begin(), values.begin(), values.end());
   return Fold(b, r, folded, mask);

@@ -111,6 +111,7 @@ absl::Status ScatterTarget(KernelBuilder* b, const Instruction& scatter,
   const int64_t rank = operand->shape().rank();
   target->assign(rank, b->pool().Const(0));
   DimVector sizes(rank, 1);
+  *inside = kAlways;
   size_t next = 0;
   for (int64_t d = 0; d < rank; ++d) {
     if (Contains(inserted, d) || Contains(operand_batch, d)) continue;
@@ -135,11 +136,9 @@ absl::Status ScatterTarget(KernelBuilder* b, const Instruction& scatter,
     // and the arithmetic stays small.
     IndexId index = b->DynamicIndex(start, -sizes[d], operand->shape().dim(d));
     (*target)[d] = b->pool().Add((*target)[d], index);
-  }
-  *inside = kAlways;
-  for (int64_t d = 0; d < rank; ++d) {
-    *inside =
-        b->And(*inside, b->InRange((*target)[d], 0, operand->shape().dim(d)));
+    // A window that does not lie inside as a whole is left out as a whole.
+    *inside = b->And(
+        *inside, b->InRange(index, 0, operand->shape().dim(d) - sizes[d] + 1));
   }
   return absl::OkStatus();
 }

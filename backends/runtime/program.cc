@@ -1,11 +1,13 @@
 #include "backends/runtime/program.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "backends/kernel/sequential.h"
 #include "backends/runtime/arena.h"
 #include "backends/runtime/physical.h"
 #include "hlo/base/status_macros.h"
@@ -59,8 +61,9 @@ struct Lifetime {
 
 class Lowering {
  public:
-  Lowering(const Module& module, const Plan& plan, Program* program)
-      : program_(program) {
+  Lowering(const Module& module, const Plan& plan,
+           const ProgramOptions& options, Program* program)
+      : options_(options), program_(program) {
     program_->module = &module;
     for (const ComputationPlan& c : plan.computations) {
       plans_[c.computation] = &c;
@@ -428,10 +431,66 @@ class Lowering {
     return absl::OkStatus();
   }
 
+  // The loop as one kernel; false where it has no such form.
+  absl::StatusOr<bool> LowerSequential(const Instruction& i,
+                                       const std::vector<BufferId>& initial,
+                                       Scope* scope) {
+    absl::StatusOr<SequentialKernel> built = BuildSequentialKernel(i);
+    if (absl::IsUnimplemented(built.status())) return false;
+    RIDGE_RETURN_IF_ERROR(built.status());
+    // Every element of the state is an array, and so has one leaf.
+    std::vector<BufferId> result = initial;
+    Step step;
+    step.kind = StepKind::kKernel;
+    step.name = built->kernel.name;
+    step.instruction = &i;
+    step.kernel = std::move(built->kernel);
+    size_t input = 0, output = 0;
+    for (const KernelBuffer& b : step.kernel.buffers) {
+      if (!b.is_output) {
+        const int64_t element = built->input_element[input++];
+        if (element >= 0) {
+          step.inputs.push_back(initial[element]);
+        } else {
+          AddConstant(b.value->literal(), b.value->name(), &step.inputs);
+        }
+        continue;
+      }
+      const int64_t element = built->output_element[output];
+      const BufferId to =
+          NewBuffer(BufferKind::kTemporary, b.shape, b.value->name());
+      if (!built->overwritten[output++]) {
+        scope->body->steps.push_back(
+            Copy(absl::StrCat(step.name, "_init"), initial[element], to));
+      }
+      step.outputs.push_back(to);
+      result[element] = to;
+    }
+    const int64_t counter = built->counter_element;
+    program_->literals.push_back(std::make_unique<const Literal>(
+        ScalarInt(i.shape().tuple_shape(counter).type(), built->counter_end)));
+    std::vector<BufferId> end;
+    AddConstant(*program_->literals.back(), i.name(), &end);
+    result[counter] = end[0];
+    scope->body->steps.push_back(std::move(step));
+    scope->values[&i] = std::move(result);
+    return true;
+  }
+
+  static Literal ScalarInt(ElementType type, int64_t value) {
+    Literal literal = Literal::Zeros(Shape::Array(type, {}));
+    std::memcpy(literal.mutable_bytes(), &value, literal.byte_size());
+    return literal;
+  }
+
   // The carried state lies in buffers of its own: initial values are copied
   // in, and each round copies the body's results back.
   absl::Status LowerWhile(const Instruction& i,
                           const std::vector<BufferId>& initial, Scope* scope) {
+    if (options_.loops_in_kernels) {
+      RIDGE_ASSIGN_OR_RETURN(bool done, LowerSequential(i, initial, scope));
+      if (done) return absl::OkStatus();
+    }
     std::vector<BufferId> state = NewLeaves(i);
     for (size_t k = 0; k < state.size(); ++k) {
       scope->body->steps.push_back(Copy(
@@ -569,6 +628,7 @@ class Lowering {
     program_->arena_bytes = arena.total_bytes;
   }
 
+  const ProgramOptions& options_;
   Program* program_;
   int depth_ = 0;
   int64_t steps_ = 0;
@@ -578,10 +638,11 @@ class Lowering {
 
 }  // namespace
 
-absl::StatusOr<Program> BuildProgram(const Module& module, const Plan& plan) {
+absl::StatusOr<Program> BuildProgram(const Module& module, const Plan& plan,
+                                     const ProgramOptions& options) {
   RIDGE_RETURN_IF_ERROR(CheckRunnable(module));
   Program program;
-  RIDGE_RETURN_IF_ERROR(Lowering(module, plan, &program).Run());
+  RIDGE_RETURN_IF_ERROR(Lowering(module, plan, options, &program).Run());
   return program;
 }
 

@@ -72,17 +72,27 @@ struct ProgramBody {
   std::vector<BufferId> results;     // leaves of the root, flattened
 };
 
+struct ProgramOptions {
+  // Loops whose points do not look at each other become one kernel
+  // (backends/kernel/sequential.h): for devices where a step costs as much as
+  // many rounds.
+  bool loops_in_kernels = false;
+};
+
 struct Program {
   const Module* module = nullptr;
   std::vector<Buffer> buffers;
   ProgramBody entry;
   int64_t arena_bytes = 0;
+  // Constants that are no instruction's: a loop's counter at its end.
+  std::vector<std::unique_ptr<const Literal>> literals;
 };
 
 // `module` and `plan` must outlive the program. Fails before any work where an
 // instruction cannot run on one device (collectives, unknown custom calls),
 // naming it and its line.
-absl::StatusOr<Program> BuildProgram(const Module& module, const Plan& plan);
+absl::StatusOr<Program> BuildProgram(const Module& module, const Plan& plan,
+                                     const ProgramOptions& options = {});
 
 }  // namespace ridge
 

@@ -194,6 +194,7 @@ absl::StatusOr<Literal> EvalBitcastConvert(const Op& op) {
   Literal out = Literal::Zeros(to);
   const uint8_t* s = in.bytes();
   uint8_t* d = out.mutable_bytes();
+  if (in.byte_size() == 0) return ConvertTo(out, op.shape);
   if ((src.bits >= 8 && dst.bits >= 8)) {
     std::memcpy(d, s, in.byte_size());
   } else if (src.bits >= dst.bits) {

@@ -65,6 +65,9 @@ absl::StatusOr<EmittedKernel> EmitRowColumn(const Kernel& kernel,
 absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
                                             const ScheduleChoice& choice,
                                             const DeviceLimits& device);
+absl::StatusOr<EmittedKernel> EmitSequential(const Kernel& kernel,
+                                             const ScheduleChoice& choice,
+                                             const DeviceLimits& device);
 
 }  // namespace ridge::cuda
 

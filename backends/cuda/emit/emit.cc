@@ -22,6 +22,7 @@ constexpr Row kEmitters[] = {
     {"column_reduce", EmitColumnReduce},
     {"row_column", EmitRowColumn},
     {"transpose", EmitTranspose},
+    {"sequential", EmitSequential},
 };
 
 const Row* FindEmitter(absl::string_view schedule) {
@@ -56,6 +57,8 @@ absl::StatusOr<EmittedKernel> EmitKernel(const Kernel& kernel,
     }
     return emitted;
   };
+  // A loop's rounds are no kernel by themselves.
+  if (kernel.loop.has_value()) return attempt("sequential", choice);
   absl::StatusOr<EmittedKernel> emitted = absl::UnimplementedError("no choice");
   if (!choice.name.empty()) emitted = attempt(choice.name, choice);
   // The loop form is the last, and serves everything.

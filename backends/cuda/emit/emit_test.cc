@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/driver/nvrtc.h"
+#include "backends/kernel/sequential.h"
+#include "backends/kernel/sequential_cases.h"
 #include "backends/kernel/testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -137,6 +139,14 @@ const Case kCases[] = {
   d = f32[127,333] subtract(x, sb)
   c = f32[333] reduce(d, z), dimensions={0}, to_apply=add
   ROOT o = (f32[127,333], f32[333]) tuple(d, c))"},
+    // A fold inside a thread, guarded by a condition of its own variable.
+    {"window_and_columns", GroupPattern::kRowColumn, "row_column", R"(
+  x = f32[128,16] parameter(0)
+  z = f32[] constant(0)
+  w = f32[128,16] reduce-window(x, z), window={size=2x1 pad=1_0x0_0}, to_apply=add
+  t = f32[128,16] tanh(w)
+  c = f32[16] reduce(t, z), dimensions={0}, to_apply=add
+  ROOT o = (f32[128,16], f32[16]) tuple(t, c))"},
 };
 
 class EmitTest : public ::testing::TestWithParam<Case> {
@@ -207,6 +217,30 @@ ENTRY e {
   EXPECT_TRUE(absl::StrContains(emitted->source, "rdg_copy_async(h"));
 }
 
+TEST(FinishTest, SeveralColumnsOfABlockKeepTheirWarpsApart) {
+  auto module = KeepModule(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[392,16] parameter(0)
+  z = f32[] constant(0)
+  t = f32[392,16] tanh(x)
+  c = f32[16] reduce(t, z), dimensions={0}, to_apply=add
+  ROOT o = (f32[392,16], f32[16]) tuple(t, c)
+})");
+  ASSERT_EQ(module.status(), absl::OkStatus());
+  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kRowColumn));
+  ASSERT_EQ(kernel.status(), absl::OkStatus());
+  auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
+  ASSERT_EQ(emitted.status(), absl::OkStatus());
+  // 64 threads a column, two warps each of the block's eight.
+  EXPECT_TRUE(absl::StrContains(emitted->source, "__shared__ float w0_0[8];"))
+      << emitted->source;
+  EXPECT_TRUE(absl::StrContains(
+      emitted->source, "w0_0[threadIdx.x / 64 * 2 + threadIdx.x % 2]"));
+}
+
 TEST(VectorTest, PiecesThatEndBetweenVectorsAreReadAsVectors) {
   auto source = [](int64_t half) {
     auto module = KeepModule(
@@ -224,6 +258,35 @@ TEST(VectorTest, PiecesThatEndBetweenVectorsAreReadAsVectors) {
   EXPECT_TRUE(absl::StrContains(source(64), "= rdg_load_vec<float, 4>"));
   EXPECT_FALSE(absl::StrContains(source(66), "= rdg_load_vec<float, 4>"));
 }
+
+class LoopKernelTest : public ::testing::TestWithParam<SequentialCase> {};
+
+TEST_P(LoopKernelTest, CompilesWithoutSpills) {
+  auto module = KeepModule(GetParam().hlo);
+  ASSERT_EQ(module.status(), absl::OkStatus());
+  auto built = BuildSequentialKernel(*(*module)->entry()->root());
+  ASSERT_EQ(built.status(), absl::OkStatus());
+  auto emitted = EmitKernel(built->kernel, ScheduleChoice(), DeviceLimits());
+  ASSERT_EQ(emitted.status(), absl::OkStatus());
+  EXPECT_EQ(emitted->choice.name, "sequential");
+  EXPECT_EQ(emitted->launches.size(), 1u);
+  if (!NvrtcVersion().ok()) GTEST_SKIP() << "no NVRTC on this machine";
+  CompileRequest request;
+  request.name = GetParam().name;
+  request.source = emitted->source;
+  request.arch = "sm_90a";
+  auto compiled = Compile(request);
+  ASSERT_EQ(compiled.status(), absl::OkStatus()) << emitted->source;
+  const KernelResources* r = compiled->Find(emitted->launches[0].function);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->spill_store_bytes, 0) << emitted->source;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, LoopKernelTest,
+                         ::testing::ValuesIn(kSequentialCases),
+                         [](const ::testing::TestParamInfo<SequentialCase>& i) {
+                           return i.param.name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Cases, EmitTest, ::testing::ValuesIn(kCases),
                          [](const ::testing::TestParamInfo<Case>& i) {

@@ -10,14 +10,15 @@
 namespace ridge::cuda {
 namespace {
 
-// One column a block: its warps' results.
+// A column's `warps` warps, one beside the other in a block that may hold
+// several columns: their results.
 absl::Status BlockFold(BodyWriter* w, const std::vector<Fold>& folds,
                        int64_t warps) {
   auto shared = [](size_t f, size_t p) { return absl::StrCat("w", f, "_", p); };
   for (size_t f = 0; f < folds.size(); ++f) {
     for (size_t p = 0; p < folds[f].values.size(); ++p) {
       w->Line(absl::StrCat("__shared__ ", folds[f].types[p], " ", shared(f, p),
-                           "[", warps, "];"));
+                           "[", kFinishBlock / 32, "];"));
       w->Line(absl::StrCat("if (threadIdx.x % 32 == 0) ", shared(f, p),
                            "[threadIdx.x / 32] = ", folds[f].names[p], "[0];"));
     }
@@ -26,7 +27,8 @@ absl::Status BlockFold(BodyWriter* w, const std::vector<Fold>& folds,
   for (size_t f = 0; f < folds.size(); ++f) {
     for (size_t p = 0; p < folds[f].values.size(); ++p) {
       w->Line(absl::StrCat(folds[f].names[p], "[0] = ", shared(f, p),
-                           "[threadIdx.x % ", warps, "];"));
+                           "[threadIdx.x / ", 32 * warps, " * ", warps,
+                           " + threadIdx.x % ", warps, "];"));
     }
     RIDGE_RETURN_IF_ERROR(ShuffleFold(w, folds[f], warps));
   }

@@ -11,15 +11,17 @@
 #include "backends/kernel/schedules/row_column.h"
 #include "backends/kernel/schedules/row_reduce.h"
 #include "backends/kernel/schedules/scatter.h"
+#include "backends/kernel/schedules/sequential.h"
 #include "backends/kernel/schedules/transpose.h"
 
 namespace ridge {
 
 absl::Span<const Schedule* const> AllSchedules() {
   // Loop serves everything, and so comes last.
-  static const auto& all = *new std::array<const Schedule*, 6>{
-      ScatterSchedule(),   RowReduceSchedule(), ColumnReduceSchedule(),
-      RowColumnSchedule(), TransposeSchedule(), LoopSchedule()};
+  static const auto& all = *new std::array<const Schedule*, 7>{
+      SequentialSchedule(),   ScatterSchedule(),   RowReduceSchedule(),
+      ColumnReduceSchedule(), RowColumnSchedule(), TransposeSchedule(),
+      LoopSchedule()};
   return all;
 }
 
