@@ -56,8 +56,8 @@ TEST_P(SequentialTest, LeavesWhatTheLoopLeaves) {
   SequentialKernel built;
   auto comparison = CheckLoop(GetParam().hlo, &built);
   ASSERT_EQ(comparison.status(), absl::OkStatus());
-  EXPECT_TRUE(comparison->ok)
-      << comparison->ToString() << "\n" << ToString(built.kernel);
+  EXPECT_TRUE(comparison->ok) << comparison->ToString() << "\n"
+                              << ToString(built.kernel);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, SequentialTest,
@@ -101,7 +101,8 @@ body {
   x = f32[4,4] get-tuple-element(s), index=1
   h = f32[4] get-tuple-element(s), index=2
 )",
-                          body, "\n  ROOT o = (s32[], f32[4,4], f32[4]) tuple(next, ",
+                          body,
+                          "\n  ROOT o = (s32[], f32[4,4], f32[4]) tuple(next, ",
                           next_x, ", ", next_h, R"()
 }
 condition {

@@ -4,6 +4,7 @@
 // reshape passes -0 on).
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "hlo/passes/dimension_groups.h"
@@ -231,6 +232,65 @@ Instruction* ReduceOfNegate(Instruction* i, Rewriter& r) {
                  ReduceLike(r, i, i->operand(0)->operand(0), i->dimensions()));
 }
 
+// Whether every element is its position in dimension d.
+bool IsPositionIn(const Instruction* i, int64_t d) {
+  if (i->opcode() == Opcode::kIota) {
+    return i->int_attr(AttrId::kIotaDimension) == d;
+  }
+  if (i->opcode() != Opcode::kBroadcast) return false;
+  const Instruction* x = i->operand(0);
+  if (x->opcode() != Opcode::kIota) return false;
+  const int64_t of = x->int_attr(AttrId::kIotaDimension);
+  return i->dimensions()[of] == d && x->shape().dim(of) == i->shape().dim(d);
+}
+
+// The sum of what is c at one position and zero at all others is c, if there
+// is such a position.
+Instruction* SumOfOneHot(Instruction* i, Rewriter& r) {
+  std::optional<Opcode> op = SimpleReduction(i);
+  Instruction* select = i->operand(0);
+  if (op != Opcode::kAdd || !IsNeutral(*op, i->operand(1)) ||
+      i->dimensions().size() != 1 || IsPred(i->shape().type()) ||
+      IsComplex(i->shape().type())) {
+    return nullptr;
+  }
+  const int64_t d = i->dimensions()[0];
+  Instruction* compare = select->operand(0);
+  Instruction* hot = select->operand(1);
+  if (compare->opcode() != Opcode::kCompare ||
+      compare->enum_attr(AttrId::kDirection, ComparisonDirection::kNe) !=
+          ComparisonDirection::kEq ||
+      hot->opcode() != Opcode::kBroadcast || SplatValue(hot).value_or(0) == 0 ||
+      !IsAllZero(select->operand(2))) {
+    return nullptr;
+  }
+  Instruction* position = compare->operand(0);
+  Instruction* wanted = compare->operand(1);
+  if (!IsPositionIn(position, d)) std::swap(position, wanted);
+  const ElementType type = position->shape().type();
+  const int64_t count = select->shape().dim(d);
+  if (!IsPositionIn(position, d) || wanted->opcode() != Opcode::kBroadcast ||
+      !IsInteger(type) || Info(type).bits < 32 || count < 1 ||
+      count > std::numeric_limits<int32_t>::max()) {
+    return nullptr;
+  }
+  DimVector map;
+  for (int64_t to : wanted->dimensions()) {
+    if (to == d) return nullptr;
+    map.push_back(to > d ? to - 1 : to);
+  }
+  absl::Span<const int64_t> dims = Dims(i);
+  Instruction* at = r.Broadcast(wanted->operand(0), map, dims);
+  Instruction* low =
+      r.Compare(ComparisonDirection::kGe, at, r.Splat(type, dims, 0));
+  Instruction* high =
+      r.Compare(ComparisonDirection::kLe, at, r.Splat(type, dims, count - 1));
+  return r.Add(Opcode::kSelect, i->shape(),
+               {r.Binary(Opcode::kAnd, low, high),
+                r.Broadcast(hot->operand(0), {}, dims),
+                r.Splat(i->shape().type(), dims, 0)});
+}
+
 // An output of a variadic reduce that is made from its own operand alone, by
 // one operation, is a reduce of its own.
 Instruction* PartOfVariadicReduce(Instruction* i, Rewriter& r) {
@@ -286,6 +346,8 @@ constexpr RewriteRule kRules[] = {
      "sum(broadcast(x)) = n x, max(broadcast(x)) = x", ReduceOfBroadcast},
     {"reduce-of-negate", Opcode::kReduce, Opcode::kNegate, "sum(-x) = -sum(x)",
      ReduceOfNegate},
+    {"sum-of-one-hot", Opcode::kReduce, Opcode::kSelect,
+     "sum(select(iota == k, c, 0)) = select(0 <= k < n, c, 0)", SumOfOneHot},
     {"part-of-variadic-reduce", Opcode::kGetTupleElement, Opcode::kReduce,
      "variadic-reduce(x, y)[0] = reduce(x) where x alone decides",
      PartOfVariadicReduce},

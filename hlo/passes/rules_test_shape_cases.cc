@@ -487,6 +487,20 @@ constexpr RuleCase kCases[] = {
      "f32[5,7] select(pred[5,7] compare(s32[5,7] iota(), s32[5,7] "
      "broadcast{0}(s32[5] reshape(p0))), f32[5,7] broadcast{0}(f32[5] "
      "add(f32[5] broadcast(2), p1)), f32[5,7] broadcast(2))"},
+    {"sum-of-one-hot",
+     "k = s32[5] parameter(0)\n"
+     "i = s32[5,7] iota(), iota_dimension=1\n"
+     "b = s32[5,7] broadcast(k), dimensions={0}\n"
+     "e = pred[5,7] compare(i, b), direction=EQ\n"
+     "c = f32[] constant(-0.25)\n"
+     "cs = f32[5,7] broadcast(c), dimensions={}\n"
+     "z = f32[] constant(0)\n"
+     "zs = f32[5,7] broadcast(z), dimensions={}\n"
+     "s = f32[5,7] select(e, cs, zs)\n"
+     "ROOT r = f32[5] reduce(s, z), dimensions={1}, to_apply=sum",
+     "f32[5] select(pred[5] and(pred[5] compare(p0, s32[5] broadcast(0)), "
+     "pred[5] compare(p0, s32[5] broadcast(6))), f32[5] broadcast(-0.25), "
+     "f32[5] broadcast(0))"},
     {"scatter-of-nothing",
      "p = f32[8,4] parameter(0)\n"
      "i = s32[0] parameter(1)\n"

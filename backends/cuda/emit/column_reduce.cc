@@ -51,7 +51,6 @@ class ColumnEmitter {
     BindOver(&w, g_.reduced, step);
 
     int64_t tiles = CeilDiv(column_vectors, g_.tile);
-    int64_t per_share = CeilDiv(steps, g_.shares);
     w.Line(absl::StrCat("const int tx = threadIdx.x % ", g_.tile, ";"));
     w.Line(absl::StrCat("const int ty = threadIdx.x / ", g_.tile, ";"));
     w.Line(absl::StrCat("const ", index, " c = (", index, ")(blockIdx.x % ",
@@ -61,14 +60,18 @@ class ColumnEmitter {
     w.Line("__builtin_assume(c >= 0);");
     Declare(&w);
     w.Open(absl::StrCat("if (c < ", column_vectors, ") {"));
-    w.Line(absl::StrCat("const ", index, " first = share * ", per_share, ";"));
-    w.Line(absl::StrCat("const ", index, " last = first + ", per_share, " < ",
-                        steps, " ? first + ", per_share, " : ", steps, ";"));
+    w.Line(absl::StrCat("const ", index, " first = share * ", g_.share_steps,
+                        ";"));
+    w.Line(absl::StrCat("const ", index, " last = first + ", g_.share_steps,
+                        " < ", steps, " ? first + ", g_.share_steps, " : ",
+                        steps, ";"));
+    w.Line(absl::StrCat(index, " next = first + ty;"));
+    if (g_.batch > 1) RIDGE_RETURN_IF_ERROR(Batches(&w));
     w.Line("#pragma unroll 4");
-    w.Open(absl::StrCat("for (", index,
-                        " k = first + ty; k < last; k += ", g_.lanes, ") {"));
+    w.Open(absl::StrCat("for (", index, " k = next; k < last; k += ", g_.lanes,
+                        ") {"));
     w.Line("__builtin_assume(k >= 0);");
-    RIDGE_RETURN_IF_ERROR(Elements(&w));
+    RIDGE_RETURN_IF_ERROR(Elements(&w, /*batch=*/false));
     w.Close();
     w.Close();
     if (!g_.along_columns) {
@@ -119,7 +122,61 @@ class ColumnEmitter {
     }
   }
 
-  absl::Status Elements(BodyWriter* w) {
+  // Names of a batch's values, by fold and part.
+  static std::vector<std::string> BatchNames(const Fold& fold,
+                                             absl::string_view suffix) {
+    std::vector<std::string> names = Each(fold, suffix);
+    for (std::string& n : names) n = absl::StrCat("t", n);
+    return names;
+  }
+
+  // Batches of steps, each folded by halves before it joins the accumulators.
+  absl::Status Batches(BodyWriter* w) {
+    const std::string& index = w->index_type();
+    w->Open(absl::StrCat("for (; next + ", (g_.batch - 1) * g_.lanes,
+                         " < last; next += ", g_.batch * g_.lanes, ") {"));
+    for (const Fold& f : folds_) {
+      const std::vector<std::string> names = BatchNames(f, "");
+      for (size_t p = 0; p < names.size(); ++p) {
+        w->Line(absl::StrCat(f.types[p], " ", names[p], "[", g_.batch, "][",
+                             g_.vector, "];"));
+      }
+    }
+    w->Line("#pragma unroll");
+    w->Open(absl::StrCat("for (int u = 0; u < ", g_.batch, "; ++u) {"));
+    w->Line(absl::StrCat("const ", index, " k = next + u * ", g_.lanes, ";"));
+    w->Line("__builtin_assume(k >= 0);");
+    RIDGE_RETURN_IF_ERROR(Elements(w, /*batch=*/true));
+    w->Close();
+    auto join = [&](int64_t first, int64_t distance) -> absl::Status {
+      w->Line("#pragma unroll");
+      w->Open(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) {"));
+      for (const Fold& f : folds_) {
+        const bool last = distance == 0;
+        RIDGE_ASSIGN_OR_RETURN(
+            std::string line,
+            w->CombineStatement(
+                f.nodes,
+                last ? Each(f, "[j]")
+                     : BatchNames(f, absl::StrCat("[", first, "][j]")),
+                BatchNames(f, absl::StrCat("[", first + distance, "][j]"))));
+        w->Line(line);
+      }
+      w->Close();
+      return absl::OkStatus();
+    };
+    for (int64_t h = 1; h < g_.batch; h *= 2) {
+      for (int64_t u = 0; u < g_.batch; u += 2 * h) {
+        RIDGE_RETURN_IF_ERROR(join(u, h));
+      }
+    }
+    RIDGE_RETURN_IF_ERROR(join(0, 0));
+    w->Close();
+    return absl::OkStatus();
+  }
+
+  // The values of step k: into the accumulators, or as number u of a batch.
+  absl::Status Elements(BodyWriter* w, bool batch) {
     std::vector<NodeId> roots;
     for (const Fold& f : folds_) {
       roots.insert(roots.end(), f.values.begin(), f.values.end());
@@ -177,6 +234,13 @@ class ColumnEmitter {
     for (size_t f = 0; f < folds_.size(); ++f) {
       std::vector<std::string> values;
       for (NodeId v : folds_[f].values) values.push_back(w->Name(v));
+      if (batch) {
+        const std::vector<std::string> names = BatchNames(folds_[f], "[u][j]");
+        for (size_t p = 0; p < names.size(); ++p) {
+          w->Line(absl::StrCat(names[p], " = ", values[p], ";"));
+        }
+        continue;
+      }
       RIDGE_ASSIGN_OR_RETURN(
           std::string line,
           w->CombineStatement(folds_[f].nodes, Each(folds_[f], "[j]"), values));

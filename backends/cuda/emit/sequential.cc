@@ -9,11 +9,12 @@
 //   }
 //   the rounds that are left, one by one
 //   store c0
+#include "backends/kernel/schedules/sequential.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/emit/common.h"
-#include "backends/kernel/schedules/sequential.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -28,7 +29,8 @@ class SequentialEmitter {
         depends_(RoundDependences(kernel)),
         ahead_(LoadsAhead(kernel)),
         w_(kernel, Dialect::kCuda) {
-    for (const CarriedLoop::Carry& c : loop_.carries) carried_.push_back(c.store);
+    for (const CarriedLoop::Carry& c : loop_.carries)
+      carried_.push_back(c.store);
   }
 
   absl::StatusOr<std::string> Body() {

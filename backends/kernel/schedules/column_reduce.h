@@ -10,6 +10,9 @@
 //            variable is folded)
 //   threads  of a block: tile times the lanes that share a column
 //   shares   blocks that share a tile's folded points
+//   batch    points that a thread folds among themselves before they join what
+//            it has: where the reducer is no single operation, what combining
+//            single values takes may be far less (counts are constants then)
 #ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_COLUMN_REDUCE_H_
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_COLUMN_REDUCE_H_
 
@@ -32,6 +35,8 @@ struct ColumnGeometry {
   int64_t tile = 32;
   int64_t lanes = 8;  // of a block, for each column vector
   int64_t shares = 1;
+  int64_t share_steps = 1;  // vectors of folded points of a share
+  int64_t batch = 1;
   int64_t tiles = 1;
 };
 ColumnGeometry ColumnGeometryOf(const Kernel& kernel,

@@ -22,9 +22,24 @@ constexpr int64_t kMostResidentThreads = 2048;
 // and a multiprocessor nothing to do while they wait for each other.
 constexpr int64_t kMostThreads = 512;
 constexpr int64_t kThreadsOfCluster = 256;
+// Where a row is read once, a few warps with many loads each are the fastest
+// (H200: 265 us against 297 for rows of 8192 held by 512 threads).
+constexpr int64_t kThreadsOfOnce = 128;
+// Rows for each multiprocessor that fill the device without sharing any.
+constexpr int64_t kManyRows = 8;
 constexpr int64_t kWarp = 32;
 // The next turn's rows come while this one's are worked on.
 constexpr int64_t kStages = 2;
+
+// No pass needs the row after the first one.
+bool ReadsRowOnce(const Kernel& kernel) {
+  return PhaseCount(kernel) <= 1 &&
+         std::all_of(kernel.stores.begin(), kernel.stores.end(),
+                     [&](const Store& s) {
+                       return (s.vars & MinorBit(kernel)) == 0 ||
+                              kernel.nodes[s.value].phase == 0;
+                     });
+}
 
 }  // namespace
 
@@ -46,8 +61,11 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
       width, std::min<int64_t>(kMostThreads, device.max_threads_per_block));
   const int64_t most_blocks = std::min(device.max_cluster_blocks, 8);
   int64_t cluster = 1;
+  const bool once = device.is_gpu && ReadsRowOnce(kernel) &&
+                    g.rows >= kManyRows * device.multiprocessors;
+  if (once) threads = std::min(threads, kThreadsOfOnce);
   auto per_thread = [&] { return CeilDiv(vectors, threads * cluster) * held; };
-  if (per_thread() > kComfortableBytes && most_blocks > 1) {
+  if (!once && per_thread() > kComfortableBytes && most_blocks > 1) {
     // Few threads first: each adds to what combining their results takes.
     for (int64_t t : {std::min(threads, kThreadsOfCluster), threads}) {
       threads = t;
@@ -70,8 +88,8 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
     g.block_rows = kWarp / g.row_threads;
   }
   g.chunks = CeilDiv(vectors, g.Width());
-  g.cached =
-      ParameterOr(choice, "cached", g.chunks * held <= kMostHeldBytes) != 0;
+  g.cached = ParameterOr(choice, "cached",
+                         !once && g.chunks * held <= kMostHeldBytes) != 0;
   if (!device.is_gpu) return g;
   // Where rows are shared by blocks, each turn has moments when nothing is
   // being loaded unless the next one's rows are on their way already.
