@@ -419,6 +419,46 @@ ENTRY e {
   }
 }
 
+TEST(CpuBackendTest, LayoutsThatDifferAcrossLoopsAndBranches) {
+  // What JAX writes for `lambda x: x.T * 2` in a switch, and a loop whose body
+  // leaves its state transposed.
+  ExpectAgrees(R"(HloModule m
+turned {
+  x = f32[5,5] parameter(0)
+  t = f32[5,5]{0,1} transpose(x), dimensions={1,0}
+  ROOT r = f32[5,5]{0,1} add(t, t)
+}
+plain {
+  x = f32[5,5]{0,1} parameter(0)
+  ROOT s = f32[5,5] sine(x)
+}
+body {
+  s = (s32[], f32[5,5]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[5,5] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  n = s32[] add(i, one)
+  t = f32[5,5]{0,1} transpose(x), dimensions={1,0}
+  y = f32[5,5]{0,1} cosine(t)
+  ROOT o = (s32[], f32[5,5]{0,1}) tuple(n, y)
+}
+condition {
+  s = (s32[], f32[5,5]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  three = s32[] constant(3)
+  ROOT c = pred[] compare(i, three), direction=LT
+}
+ENTRY e {
+  p = pred[] parameter(0)
+  x = f32[5,5] parameter(1)
+  zero = s32[] constant(0)
+  a = f32[5,5] conditional(p, x, x), true_computation=turned, false_computation=plain
+  init = (s32[], f32[5,5]) tuple(zero, a)
+  w = (s32[], f32[5,5]) while(init), condition=condition, body=body
+  ROOT r = f32[5,5] get-tuple-element(w), index=1
+})");
+}
+
 TEST(CpuBackendTest, MatrixProductsOfEveryForm) {
   for (const char* type : {"f32", "bf16", "f16", "f64", "s32", "c64"}) {
     SCOPED_TRACE(type);

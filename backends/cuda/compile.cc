@@ -135,7 +135,7 @@ class Compiler {
 
   absl::Status AddStep(const Step& step) {
     if (step.kind == StepKind::kWhile || step.kind == StepKind::kConditional) {
-      out_.all_on_device = false;
+      out_.has_control = true;
       return absl::OkStatus();
     }
     const void* key = step.group != nullptr

@@ -44,6 +44,7 @@ struct CompiledProgram {
   std::vector<ridge::cuda::Module> modules;
   int64_t scratch_bytes = 0;
   bool all_on_device = true;  // no step needs the host: a graph can hold it
+  bool has_control = false;   // loops or branches, if the driver's graphs can
   std::string module_fingerprint;
   DeviceState state;
   double compile_ms = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cuda/control_flow.h"
 #include "backends/cuda/driver/memory.h"
 #include "backends/cuda/driver/stream.h"
 #include "backends/cuda/overlap.h"
@@ -64,7 +65,7 @@ class CudaExecutable : public Executable {
     RIDGE_RETURN_IF_ERROR(BindArguments(arguments));
     RIDGE_RETURN_IF_ERROR(PoisonArena());
     RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry));
-    if (compiled_.all_on_device) {
+    if (Recordable()) {
       // What is timed is what is returned: the recorded graph's results.
       RIDGE_RETURN_IF_ERROR(Record());
       RIDGE_RETURN_IF_ERROR(PoisonArena());
@@ -92,8 +93,8 @@ class CudaExecutable : public Executable {
     m.set_compile_ms(compiled_.compile_ms);
 
     // A program without host steps is one graph; its replay has no launch
-    // cost on the host.
-    if (compiled_.all_on_device) RIDGE_RETURN_IF_ERROR(Record());
+    // cost on the host. (That its loops end is known from their run above.)
+    if (Recordable()) RIDGE_RETURN_IF_ERROR(Record());
     auto whole = [&]() -> absl::Status {
       return graph_.has_value() ? graph_->Launch(stream_)
                                 : Execute(compiled_.program.entry);
@@ -182,6 +183,11 @@ class CudaExecutable : public Executable {
 
   // ---- The program as a graph ----
 
+  bool Recordable() const {
+    return compiled_.all_on_device &&
+           (!compiled_.has_control || HasConditionalNodes(context_));
+  }
+
   // After the steps have run once.
   absl::Status Record() {
     if (graph_.has_value()) return absl::OkStatus();
@@ -198,6 +204,9 @@ class CudaExecutable : public Executable {
     for (size_t k = 0; k < 2 * steps.size() + 1; ++k) {
       RIDGE_ASSIGN_OR_RETURN(Event e, Event::Create(context_));
       done.push_back(std::move(e));
+    }
+    if (compiled_.has_control && !control_.has_value()) {
+      RIDGE_ASSIGN_OR_RETURN(control_, ControlKernels::Load(context_));
     }
     RIDGE_ASSIGN_OR_RETURN(Graph recorded, Graph::Capture(stream_, [&] {
                              return Overlapped(steps, placed, done);
@@ -243,17 +252,92 @@ class CudaExecutable : public Executable {
       for (size_t w : p.waits) {
         RIDGE_RETURN_IF_ERROR(lane.WaitFor(events[w]));
       }
-      RIDGE_RETURN_IF_ERROR(
-          ExecuteStep(steps[k], compiled_.index.at(&steps[k]), lane));
+      RIDGE_RETURN_IF_ERROR(RecordStep(steps[k], lane, /*depth=*/0));
       RIDGE_RETURN_IF_ERROR(events[k].Record(lane));
       tail[p.lane] = k;
     }
     return meet();
   }
 
-  // What a step touches: its buffers, and what steps share besides.
+  // A step as nodes of the graph that `stream` is capturing. `depth` counts
+  // the loops and branches around it.
+  absl::Status RecordStep(const Step& step, const Stream& stream, int depth) {
+    if (step.kind == StepKind::kWhile) {
+      return RecordWhile(step, stream, depth);
+    }
+    if (step.kind == StepKind::kConditional) {
+      return RecordConditional(step, stream, depth);
+    }
+    return ExecuteStep(step, compiled_.index.at(&step), stream);
+  }
+
+  absl::Status RecordBody(const ProgramBody& body, const Stream& stream,
+                          int depth) {
+    for (const Step& step : body.steps) {
+      RIDGE_RETURN_IF_ERROR(RecordStep(step, stream, depth));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RecordWhile(const Step& step, const Stream& stream, int depth) {
+    RIDGE_ASSIGN_OR_RETURN(ConditionHandle goes_on, NewCondition(stream));
+    RIDGE_ASSIGN_OR_RETURN(const Stream* inner, Inner(depth));
+    auto decide = [&](const Stream& on, int at) -> absl::Status {
+      RIDGE_RETURN_IF_ERROR(RecordBody(*step.bodies[0], on, at));
+      return control_->SetIfTrue(goes_on, address_[step.bodies[0]->results[0]],
+                                 on);
+    };
+    RIDGE_RETURN_IF_ERROR(decide(stream, depth));
+    return CaptureConditional(
+        stream, goes_on, ConditionalKind::kWhile, *inner,
+        [&]() -> absl::Status {
+          RIDGE_RETURN_IF_ERROR(RecordBody(*step.bodies[1], *inner, depth + 1));
+          return decide(*inner, depth + 1);
+        });
+  }
+
+  absl::Status RecordConditional(const Step& step, const Stream& stream,
+                                 int depth) {
+    RIDGE_ASSIGN_OR_RETURN(const Stream* inner, Inner(depth));
+    const BufferId selector = step.inputs[0];
+    const bool is_pred =
+        IsPred(compiled_.program.buffers[selector].shape.type());
+    const int32_t count = static_cast<int32_t>(step.bodies.size());
+    // All are decided before any branch writes what the selector may share.
+    std::vector<ConditionHandle> chosen(count);
+    for (int32_t b = 0; b < count; ++b) {
+      RIDGE_ASSIGN_OR_RETURN(chosen[b], NewCondition(stream));
+      RIDGE_RETURN_IF_ERROR(control_->SetIfChosen(chosen[b], address_[selector],
+                                                  is_pred, b, count, stream));
+    }
+    for (int32_t b = 0; b < count; ++b) {
+      RIDGE_RETURN_IF_ERROR(CaptureConditional(
+          stream, chosen[b], ConditionalKind::kIf, *inner,
+          [&] { return RecordBody(*step.bodies[b], *inner, depth + 1); }));
+    }
+    return absl::OkStatus();
+  }
+
+  // The stream that captures bodies below `depth` others.
+  absl::StatusOr<const Stream*> Inner(int depth) {
+    while (static_cast<int>(inner_.size()) <= depth) {
+      RIDGE_ASSIGN_OR_RETURN(Stream stream, Stream::Create(context_));
+      inner_.push_back(std::make_unique<Stream>(std::move(stream)));
+    }
+    return inner_[depth].get();
+  }
+
+  // What a step touches: its buffers, and what steps share besides; of loops
+  // and branches what their bodies touch.
   StepMemory MemoryOf(const Step& step) const {
     StepMemory m;
+    for (const auto& body : step.bodies) {
+      for (const Step& inside : body->steps) {
+        const StepMemory more = MemoryOf(inside);
+        m.reads.insert(m.reads.end(), more.reads.begin(), more.reads.end());
+        m.writes.insert(m.writes.end(), more.writes.begin(), more.writes.end());
+      }
+    }
     auto range = [&](BufferId b) {
       const uint64_t at = static_cast<uint64_t>(address_[b]);
       const int64_t bytes = compiled_.program.buffers[b].bytes;
@@ -262,6 +346,7 @@ class CudaExecutable : public Executable {
     for (BufferId b : step.inputs) m.reads.push_back(range(b));
     for (BufferId b : step.group_inputs) m.reads.push_back(range(b));
     for (BufferId b : step.outputs) m.writes.push_back(range(b));
+    if (!step.bodies.empty()) return m;
     const StepCode& code = compiled_.code[compiled_.index.at(&step)];
     if (!code.scratch_offsets.empty()) {
       const uint64_t at = static_cast<uint64_t>(scratch_.ptr());
@@ -443,6 +528,8 @@ class CudaExecutable : public Executable {
   CompiledProgram compiled_;
   Stream stream_;
   std::vector<Stream> side_;  // lanes 1, 2, ... of the recorded graph
+  std::vector<std::unique_ptr<Stream>> inner_;  // by depth of loops, branches
+  std::optional<ControlKernels> control_;
   std::optional<GraphExec> graph_;
   DeviceBuffer arena_;
   DeviceBuffer scratch_;

@@ -67,6 +67,14 @@ constexpr Row kRows[] = {
          epsilon=0.001, feature_index=1 })"},
     {"bitcast_to_reshape", R"(ENTRY e { x = f32[4,2]{1,0} parameter(0)
        ROOT r = f32[8]{0} bitcast(x) })"},
+    {"boundary_layouts", R"(
+       f { a = f32[4,5] parameter(0) ROOT t = f32[5,4]{0,1} transpose(a),
+             dimensions={1,0} }
+       g { a = f32[5,4] parameter(0) ROOT b = f32[5,4] sine(a) }
+       ENTRY e { p = pred[] parameter(0) x = f32[4,5] parameter(1)
+         y = f32[5,4]{0,1} parameter(2)
+         ROOT c = f32[5,4] conditional(p, x, y), true_computation=f,
+           false_computation=g })"},
     {"broadcast_sinking", R"(ENTRY e { x = f32[4] parameter(0)
        b = f32[4,8] broadcast(x), dimensions={0}
        ROOT y = f32[4,8] exponential(b) })"},

@@ -32,6 +32,7 @@ constexpr absl::string_view kFinishing[] = {
     "merge_moments",
     "dce",
     "dot_operand_layouts",
+    "boundary_layouts",
 };
 
 class Runner {

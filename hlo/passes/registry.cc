@@ -9,6 +9,7 @@
 #include "hlo/passes/algebraic_simplifier.h"
 #include "hlo/passes/batch_norm_expander.h"
 #include "hlo/passes/bitcast_normalization.h"
+#include "hlo/passes/boundary_layouts.h"
 #include "hlo/passes/call_inliner.h"
 #include "hlo/passes/constant_folding.h"
 #include "hlo/passes/cse.h"
@@ -39,6 +40,8 @@ constexpr Pass kPasses[] = {
      ExpandBatchNorms},
     {"bitcast_to_reshape", "bitcasts become reshapes and transposes",
      BitcastToReshape},
+    {"boundary_layouts", "copies where layouts differ between computations",
+     AgreeOnLayouts},
     {"broadcast_sinking", "computes before it broadcasts", SinkBroadcasts},
     {"call_inliner", "calls become what they call", InlineCalls},
     {"canonicalize", "the whole pipeline", RunPipeline},

@@ -171,6 +171,11 @@ RIDGE_CHECK_VALUE(kCaptureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
 RIDGE_CHECK_VALUE(kGraphNodeKernel, CU_GRAPH_NODE_TYPE_KERNEL);
 RIDGE_CHECK_VALUE(kGraphNodeMemcpy, CU_GRAPH_NODE_TYPE_MEMCPY);
 RIDGE_CHECK_VALUE(kGraphNodeMemset, CU_GRAPH_NODE_TYPE_MEMSET);
+RIDGE_CHECK_VALUE(kGraphNodeConditional, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+RIDGE_CHECK_VALUE(kConditionalIf, CU_GRAPH_COND_TYPE_IF);
+RIDGE_CHECK_VALUE(kConditionalWhile, CU_GRAPH_COND_TYPE_WHILE);
+RIDGE_CHECK_VALUE(kCaptureActive, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+RIDGE_CHECK_VALUE(kCaptureSetDependencies, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 RIDGE_CHECK_VALUE(kLaunchCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 RIDGE_CHECK_VALUE(kLaunchClusterDimension,
                   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
@@ -192,6 +197,16 @@ static_assert(sizeof(KernelNodeAbi) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2));
 RIDGE_CHECK_OFFSET(KernelNodeAbi, shared_bytes, CUDA_KERNEL_NODE_PARAMS_v2,
                    sharedMemBytes);
 RIDGE_CHECK_OFFSET(KernelNodeAbi, kernel, CUDA_KERNEL_NODE_PARAMS_v2, kern);
+static_assert(sizeof(ConditionalNodeAbi) == sizeof(CUgraphNodeParams));
+RIDGE_CHECK_OFFSET(ConditionalNodeAbi, handle, CUgraphNodeParams,
+                   conditional.handle);
+RIDGE_CHECK_OFFSET(ConditionalNodeAbi, conditional_type, CUgraphNodeParams,
+                   conditional.type);
+RIDGE_CHECK_OFFSET(ConditionalNodeAbi, graphs, CUgraphNodeParams,
+                   conditional.phGraph_out);
+RIDGE_CHECK_OFFSET(ConditionalNodeAbi, context, CUgraphNodeParams,
+                   conditional.ctx);
+RIDGE_CHECK_OFFSET(ConditionalNodeAbi, reserved2, CUgraphNodeParams, reserved2);
 static_assert(sizeof(TensorMapAbi) == sizeof(CUtensorMap));
 static_assert(alignof(TensorMapAbi) >= alignof(CUtensorMap));
 

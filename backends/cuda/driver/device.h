@@ -81,6 +81,7 @@ class Context {
   absl::StatusOr<MemoryInfo> Memory() const;
 
   const DriverApi& api() const { return *api_; }
+  ContextHandle handle() const { return handle_; }
   const DeviceFacts& facts() const { return facts_; }
 
   // The status of a driver call: DriverStatus(api(), result, what).

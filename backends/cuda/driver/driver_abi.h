@@ -114,6 +114,13 @@ inline constexpr int kCaptureRelaxed = 2;
 inline constexpr int kGraphNodeKernel = 0;
 inline constexpr int kGraphNodeMemcpy = 1;
 inline constexpr int kGraphNodeMemset = 2;
+inline constexpr int kGraphNodeConditional = 13;
+// CUgraphConditionalNodeType.
+inline constexpr int kConditionalIf = 0;
+inline constexpr int kConditionalWhile = 1;
+// CUstreamCaptureStatus, CUstreamUpdateCaptureDependencies_flags.
+inline constexpr int kCaptureActive = 1;
+inline constexpr unsigned kCaptureSetDependencies = 1;
 
 // CUlaunchAttributeID.
 inline constexpr int kLaunchCooperative = 2;
@@ -153,6 +160,20 @@ struct KernelNodeAbi {
   void** extra;
   KernelHandle kernel;
   ContextHandle context;
+};
+
+// CUgraphNodeParams of a conditional node. The driver fills in `graphs`, its
+// own array of `size` body graphs.
+struct ConditionalNodeAbi {
+  int type;  // kGraphNodeConditional
+  int reserved0[3];
+  uint64_t handle;
+  int conditional_type;
+  unsigned size;
+  GraphHandle* graphs;
+  ContextHandle context;
+  char reserved1[200];
+  int64_t reserved2;
 };
 
 // CUtensorMap: a descriptor for bulk tensor copies, passed to kernels by value
@@ -252,6 +273,27 @@ struct alignas(128) TensorMapAbi {
     (GraphNodeHandle node, int* type))                                         \
   X(kOptional, GraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2,        \
     DriverResult, (GraphNodeHandle node, KernelNodeAbi * params))              \
+  /* Conditional nodes: since 12.3. */                                         \
+  X(kOptional, GraphConditionalHandleCreate, cuGraphConditionalHandleCreate,   \
+    DriverResult,                                                              \
+    (uint64_t * handle, GraphHandle graph, ContextHandle context,              \
+     unsigned default_value, unsigned flags))                                  \
+  X(kOptional, GraphAddNode, cuGraphAddNode_v2, DriverResult,                  \
+    (GraphNodeHandle * node, GraphHandle graph,                                \
+     const GraphNodeHandle* dependencies, const void* edges, size_t count,     \
+     ConditionalNodeAbi* params))                                              \
+  X(kOptional, StreamGetCaptureInfo, cuStreamGetCaptureInfo_v3, DriverResult,  \
+    (StreamHandle stream, int* status, uint64_t* id, GraphHandle* graph,       \
+     const GraphNodeHandle** dependencies, const void** edges, size_t* count)) \
+  X(kOptional, StreamUpdateCaptureDependencies,                                \
+    cuStreamUpdateCaptureDependencies_v2, DriverResult,                        \
+    (StreamHandle stream, GraphNodeHandle * dependencies, const void* edges,   \
+     size_t count, unsigned flags))                                            \
+  X(kOptional, StreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph,         \
+    DriverResult,                                                              \
+    (StreamHandle stream, GraphHandle graph,                                   \
+     const GraphNodeHandle* dependencies, const void* edges, size_t count,     \
+     int mode))                                                                \
   X(kOptional, FuncGetName, cuFuncGetName, DriverResult,                       \
     (const char** name, FunctionHandle function))                              \
   X(kOptional, KernelGetName, cuKernelGetName, DriverResult,                   \

@@ -144,6 +144,89 @@ absl::StatusOr<Graph> Graph::Capture(const Stream& stream,
   return graph;
 }
 
+namespace {
+
+// The graph that a stream is capturing to, and what its next node waits for.
+struct CaptureState {
+  GraphHandle graph = nullptr;
+  std::vector<GraphNodeHandle> dependencies;
+};
+absl::StatusOr<CaptureState> StateOf(const Stream& capturing) {
+  const Context& context = capturing.context();
+  CaptureState state;
+  int status = 0;
+  uint64_t id = 0;
+  const GraphNodeHandle* dependencies = nullptr;
+  const void* edges = nullptr;
+  size_t count = 0;
+  RIDGE_RETURN_IF_ERROR(context.Check(
+      context.api().StreamGetCaptureInfo(capturing.handle(), &status, &id,
+                                         &state.graph, &dependencies, &edges,
+                                         &count),
+      "cuStreamGetCaptureInfo"));
+  RIDGE_RET_CHECK(status == kCaptureActive) << "the stream captures nothing";
+  state.dependencies.assign(dependencies, dependencies + count);
+  return state;
+}
+
+}  // namespace
+
+bool HasConditionalNodes(const Context& context) {
+  const DriverApi& api = context.api();
+  return api.GraphConditionalHandleCreate != nullptr &&
+         api.GraphAddNode != nullptr && api.StreamGetCaptureInfo != nullptr &&
+         api.StreamUpdateCaptureDependencies != nullptr &&
+         api.StreamBeginCaptureToGraph != nullptr;
+}
+
+absl::StatusOr<ConditionHandle> NewCondition(const Stream& capturing) {
+  const Context& context = capturing.context();
+  RIDGE_ASSIGN_OR_RETURN(CaptureState state, StateOf(capturing));
+  ConditionHandle condition = 0;
+  RIDGE_RETURN_IF_ERROR(context.Check(
+      context.api().GraphConditionalHandleCreate(
+          &condition, state.graph, context.handle(), /*default_value=*/0,
+          /*flags=*/0),
+      "cuGraphConditionalHandleCreate"));
+  return condition;
+}
+
+absl::Status CaptureConditional(const Stream& capturing,
+                                ConditionHandle condition, ConditionalKind kind,
+                                const Stream& inner,
+                                absl::FunctionRef<absl::Status()> body) {
+  const Context& context = capturing.context();
+  const DriverApi& api = context.api();
+  RIDGE_ASSIGN_OR_RETURN(CaptureState state, StateOf(capturing));
+  ConditionalNodeAbi params = {};
+  params.type = kGraphNodeConditional;
+  params.handle = condition;
+  params.conditional_type =
+      kind == ConditionalKind::kIf ? kConditionalIf : kConditionalWhile;
+  params.size = 1;
+  params.context = context.handle();
+  GraphNodeHandle node = nullptr;
+  RIDGE_RETURN_IF_ERROR(context.Check(
+      api.GraphAddNode(&node, state.graph, state.dependencies.data(), nullptr,
+                       state.dependencies.size(), &params),
+      "cuGraphAddNode"));
+  RIDGE_RETURN_IF_ERROR(context.Check(
+      api.StreamUpdateCaptureDependencies(capturing.handle(), &node, nullptr, 1,
+                                          kCaptureSetDependencies),
+      "cuStreamUpdateCaptureDependencies"));
+  RIDGE_RETURN_IF_ERROR(context.Check(
+      api.StreamBeginCaptureToGraph(inner.handle(), params.graphs[0], nullptr,
+                                    nullptr, 0, kCaptureRelaxed),
+      "cuStreamBeginCaptureToGraph"));
+  const absl::Status body_status = body();
+  // The body graph belongs to the node.
+  GraphHandle captured = nullptr;
+  const absl::Status end_status = context.Check(
+      api.StreamEndCapture(inner.handle(), &captured), "cuStreamEndCapture");
+  RIDGE_RETURN_IF_ERROR(body_status);
+  return end_status;
+}
+
 Graph& Graph::operator=(Graph&& other) noexcept {
   std::swap(context_, other.context_);
   std::swap(handle_, other.handle_);

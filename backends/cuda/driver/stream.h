@@ -94,6 +94,25 @@ class GraphExec {
   GraphExecHandle handle_ = nullptr;
 };
 
+// ---- Loops and branches of a graph ----
+
+// A value on the device that decides whether the body of a conditional node
+// runs; a kernel of the same graph sets it (0: no).
+using ConditionHandle = uint64_t;
+
+// Whether the driver has conditional nodes (12.3).
+bool HasConditionalNodes(const Context& context);
+// For use during a capture, by nodes of the captured graph from here on.
+absl::StatusOr<ConditionHandle> NewCondition(const Stream& capturing);
+// Appends to what is being captured: `body` once if the condition holds, or
+// again and again as long as it does. `body` gives its work to `inner`, a
+// stream that captures nothing yet.
+enum class ConditionalKind { kIf, kWhile };
+absl::Status CaptureConditional(const Stream& capturing,
+                                ConditionHandle condition, ConditionalKind kind,
+                                const Stream& inner,
+                                absl::FunctionRef<absl::Status()> body);
+
 struct GraphNode {
   enum class Kind { kKernel, kMemcpy, kMemset, kOther };
   Kind kind = Kind::kOther;

@@ -169,9 +169,9 @@ class ColumnReduce : public Schedule {
       if (s >= 1 && s <= g.length) shares.push_back(s);
     }
     space.axes.push_back({"shares", FirstOf(g.shares, shares)});
-    if (g.batch > 1) {
-      space.axes.push_back({"batch", FirstOf(g.batch, {1, 4, 8})});
-    }
+    space.axes.push_back({"batch", g.batch > 1
+                                       ? FirstOf(g.batch, {1, 4, 8})
+                                       : std::vector<int64_t>{g.batch}});
     return space;
   }
 
