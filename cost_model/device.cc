@@ -37,6 +37,9 @@ std::vector<std::string> BuiltInDevices() {
   return ids;
 }
 
+constexpr int64_t kMostVectorBytes = 256;
+constexpr int64_t kMostThreads = 1024;
+
 absl::Status ValidateDevice(const DeviceDescription& device) {
   const google::protobuf::Descriptor* type = device.GetDescriptor();
   const google::protobuf::Reflection* reflection = device.GetReflection();
@@ -74,6 +77,18 @@ absl::Status ValidateDevice(const DeviceDescription& device) {
           absl::StrCat("device ", device.id(), ": ", field->name(), " is ",
                        value, "; every count and rate must be positive"));
     }
+  }
+  // What kernels are made for.
+  const int64_t vector = device.vector_bytes();
+  if ((vector & (vector - 1)) != 0 || vector > kMostVectorBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("device ", device.id(), ": vector_bytes is ", vector,
+                     ", not a power of two up to ", kMostVectorBytes));
+  }
+  if (device.max_threads_per_block() > kMostThreads) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "device ", device.id(), ": max_threads_per_block is ",
+        device.max_threads_per_block(), ", more than ", kMostThreads));
   }
   return absl::OkStatus();
 }

@@ -34,6 +34,7 @@ absl::StatusOr<Plan> MakePlan(const Module& module, absl::string_view strategy,
                               const StrategyOptions& options) {
   for (const Row& row : kStrategies) {
     if (row.name != strategy) continue;
+    RIDGE_RETURN_IF_ERROR(CheckSizes(module));
     Plan plan;
     plan.strategy = std::string(strategy);
     plan.module_fingerprint = FingerprintModule(module);

@@ -144,6 +144,22 @@ std::vector<const Computation*> PlannedComputations(const Module& module) {
   return ordered;
 }
 
+// What no memory holds: sums of so many bytes would leave int64.
+absl::Status CheckSizes(const Module& module) {
+  constexpr int64_t kMostBytes = int64_t{1} << 50;
+  for (const Computation* c : module.computations()) {
+    for (const Instruction* i : c->instructions()) {
+      if (i->shape().ByteSize() <= kMostBytes) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          module.source_file(), module.source_file().empty() ? "line " : ":",
+          i->location().line, ": ", Name(i->opcode()), " %",
+          std::string(i->name()), ": ", i->shape().ToString(),
+          " takes more than ", kMostBytes, " bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidatePlan(const Module& module, const Plan& plan) {
   absl::flat_hash_set<const Computation*> covered;
   absl::flat_hash_set<std::string> names;

@@ -13,6 +13,10 @@ namespace ridge {
 // InvalidArgument naming group, instruction and the rule that is broken.
 absl::Status ValidatePlan(const Module& module, const Plan& plan);
 
+// InvalidArgument, naming line, instruction and value, where a value is larger
+// than any memory.
+absl::Status CheckSizes(const Module& module);
+
 // Of the module's text: the same module read again has the same fingerprint,
 // in any process.
 std::string FingerprintModule(const Module& module);

@@ -94,7 +94,8 @@ std::string ToTable(const TuneResult& result, const DeviceState& state) {
         &text, "best against greedy: %.2fx; %d plans priced%s\n",
         result.default_us / result.candidates[0].measured_us,
         result.candidates.size(),
-        result.finished ? "" : "; stopped before the search was over");
+        result.finished ? "; no change of the best one is left that helps"
+                        : "; stopped before the search was over");
   }
   return text;
 }

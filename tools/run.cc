@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "backends/runtime/backend.h"
 #include "cost_model/device.h"
 #include "hlo/base/file.h"
@@ -116,6 +117,12 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   request.compile.dump_directory = ResolveUserPath(FLAGS_dump_kernels);
   request.arguments = arguments;
   request.check = FLAGS_check;
+  if (!FLAGS_expect.empty() && FLAGS_inputs.empty() && !arguments.empty()) {
+    absl::FPrintF(stderr,
+                  "run: note: --expect without --inputs: the arguments are "
+                  "random (--seed=%d)\n",
+                  FLAGS_seed);
+  }
   if (!FLAGS_expect.empty()) {
     RIDGE_ASSIGN_OR_RETURN(request.expected,
                            LoadExpected(*module.written, FLAGS_expect));

@@ -477,13 +477,17 @@ absl::Status BodyWriter::EmitReduceLoop(NodeId id) {
                              node.operands.begin() + parts);
   std::vector<NodeId> inits(node.operands.begin() + parts, node.operands.end());
   RIDGE_RETURN_IF_ERROR(Emit(inits));
-  // What does not change inside the loop is computed before it.
+  // What does not change inside the loop is computed before it; but what a
+  // fold inside this one needs in its own loop stays there.
+  auto before = [&](NodeId m) {
+    const uint64_t inner = kernel_.nodes[m].vars & ~SpaceMask(kernel_);
+    return (kernel_.nodes[m].vars & node.reduced) == 0 &&
+           (inner & ~loop_vars_) == 0;
+  };
   std::vector<NodeId> outside;
-  for (NodeId n : Needs(values, [&](NodeId m) {
-         return (kernel_.nodes[m].vars & node.reduced) == 0;
-       })) {
+  for (NodeId n : Needs(values, before)) {
     for (NodeId d : DirectNeeds(n)) {
-      if ((kernel_.nodes[d].vars & node.reduced) == 0) outside.push_back(d);
+      if (before(d)) outside.push_back(d);
     }
   }
   RIDGE_RETURN_IF_ERROR(Emit(outside));
@@ -495,6 +499,8 @@ absl::Status BodyWriter::EmitReduceLoop(NodeId id) {
                       " = ", Name(inits[r]), ";"));
     acc.push_back(std::move(name));
   }
+  const uint64_t around = loop_vars_;
+  loop_vars_ |= node.reduced;
   int opened = 0;
   for (int64_t v = 0; v < var_count_; ++v) {
     if (((node.reduced >> v) & 1) == 0) continue;
@@ -509,6 +515,7 @@ absl::Status BodyWriter::EmitReduceLoop(NodeId id) {
                          CombineStatement(fold, acc, names));
   Line(combine);
   while (opened-- > 0) Close("}");
+  loop_vars_ = around;
   for (size_t r = 0; r < parts; ++r) {
     if (fold[r] >= 0) Define(fold[r], acc[r]);
   }

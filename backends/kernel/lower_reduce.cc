@@ -103,6 +103,18 @@ absl::StatusOr<NodeId> Fold(KernelBuilder& b, const ValueRequest& r,
   return b.Add(std::move(node));
 }
 
+// Whether the requested element exists whatever the guard says.
+bool InBounds(KernelBuilder& b, const ValueRequest& r) {
+  const Shape& shape = r.instruction->shape().IsTuple()
+                           ? r.instruction->shape().tuple_shape(r.part)
+                           : r.instruction->shape();
+  for (size_t d = 0; d < r.index.size(); ++d) {
+    const IndexRange range = b.pool().range(r.index[d]);
+    if (range.lo < 0 || range.hi >= shape.dim(d)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // Indices along the reduced dimensions are the space's own variables where the
@@ -129,7 +141,20 @@ absl::StatusOr<NodeId> LowerReduce(KernelBuilder& b, const ValueRequest& r) {
   if (empty) return folded.pending ? kPending : folded.operands[r.part];
 
   uint64_t used = b.VarsOf(r.index, r.guard);
+  NodeId guard = r.guard;
   const IndexTuple* home = b.Home(i.operand(0));
+  // A fold across the space is the same for all rounds of a fold inside a
+  // thread: it cannot follow that one's variables.
+  const uint64_t space = SpaceMask(*b.kernel());
+  if (home != nullptr && (used & ~space) != 0) {
+    const uint64_t by_index = b.VarsOf(r.index, kAlways);
+    if ((by_index & ~space) == 0 && InBounds(b, r)) {
+      guard = kAlways;
+      used = by_index;
+    } else {
+      home = nullptr;
+    }
+  }
   uint64_t home_mask = 0;
   if (home != nullptr) {
     for (int64_t d = 0; d < shape.rank(); ++d) {
@@ -160,7 +185,7 @@ absl::StatusOr<NodeId> LowerReduce(KernelBuilder& b, const ValueRequest& r) {
     mask |= b.pool().VarMask(index[d]);
   }
   for (int64_t k = 0; k < n; ++k) {
-    NodeId value = b.Need(i.operand(k), index, r.guard);
+    NodeId value = b.Need(i.operand(k), index, guard);
     folded.pending |= value == kPending;
     folded.operands.insert(folded.operands.begin() + k, value);
   }

@@ -33,8 +33,9 @@ absl::StatusOr<Group> BodyGroup(const Instruction& loop, const LoopState& state,
   group.pattern = GroupPattern::kLoop;
   group.hero = body.root();
   for (const Instruction* i : body.instructions()) {
-    if (i == state.parameter || i == state.root ||
-        i->opcode() == Opcode::kGetTupleElement) {
+    if (i == state.parameter || i == state.root) continue;
+    if (i->opcode() == Opcode::kGetTupleElement &&
+        i->operand(0) == state.parameter) {
       continue;
     }
     if (i->opcode() == Opcode::kConstant && !ConstantNode(*i).ok()) continue;
@@ -60,7 +61,6 @@ absl::StatusOr<Group> BodyGroup(const Instruction& loop, const LoopState& state,
     group.roots.push_back(next);
     output_element->push_back(k);
   }
-  if (group.roots.empty()) return Refuse(loop, "nothing but a counter");
   return group;
 }
 
@@ -211,6 +211,7 @@ class Linker {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
       const KernelBuffer& buffer = kernel_.buffers[b];
       if (buffer.is_output) continue;
+      // Constants of several values are the only other inputs.
       const bool state = buffer.value->opcode() == Opcode::kGetTupleElement;
       out_->input_element.push_back(state ? buffer.value->tuple_index() : -1);
     }
@@ -292,14 +293,15 @@ absl::StatusOr<SequentialKernel> BuildSequentialKernel(
   SequentialKernel out;
   RIDGE_ASSIGN_OR_RETURN(
       Group group, BodyGroup(loop, *state, *counted, &out.output_element));
+  out.counter_element = counted->index;
+  out.counter_end = counted->start + counted->trip_count * counted->step;
+  if (group.roots.empty()) return out;
   RIDGE_ASSIGN_OR_RETURN(out.kernel, BuildKernel(group));
   CarriedLoop rounds;
   rounds.rounds = counted->trip_count;
   rounds.start = counted->start;
   rounds.step = counted->step;
   out.kernel.loop = std::move(rounds);
-  out.counter_element = counted->index;
-  out.counter_end = counted->start + counted->trip_count * counted->step;
   out.overwritten.assign(out.output_element.size(), false);
   RIDGE_RETURN_IF_ERROR(Linker(loop, &out).Run());
   return out;

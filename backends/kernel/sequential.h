@@ -21,7 +21,9 @@
 namespace ridge {
 
 struct SequentialKernel {
-  Kernel kernel;  // its inputs' values are the state's elements in the body
+  // Its inputs' values are the state's elements in the body. Empty where the
+  // loop does nothing but count.
+  Kernel kernel;
   // Element of the state that an input or output is, by its position among
   // the inputs or outputs; -1 for a constant of the body.
   std::vector<int64_t> input_element;

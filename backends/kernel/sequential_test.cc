@@ -82,6 +82,36 @@ TEST(SequentialKernelTest, KnowsWhenNothingOfTheInitialValueIsLeft) {
   EXPECT_THAT(fewer.overwritten, ::testing::ElementsAre(true, false));
 }
 
+TEST(SequentialKernelTest, ALoopThatOnlyCountsIsItsLastCount) {
+  auto module = KeepModule(R"(HloModule m
+body {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[4] get-tuple-element(s), index=1
+  three = s32[] constant(3)
+  n = s32[] add(i, three)
+  ROOT o = (s32[], f32[4]) tuple(n, x)
+}
+condition {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  limit = s32[] constant(1000000)
+  ROOT c = pred[] compare(i, limit), direction=LT
+}
+ENTRY e {
+  start = s32[] constant(0)
+  x = f32[4] parameter(0)
+  t = (s32[], f32[4]) tuple(start, x)
+  ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body
+})");
+  ASSERT_EQ(module.status(), absl::OkStatus());
+  auto built = BuildSequentialKernel(*(*module)->entry()->root());
+  ASSERT_EQ(built.status(), absl::OkStatus());
+  EXPECT_TRUE(built->kernel.stores.empty());
+  EXPECT_EQ(built->counter_element, 0);
+  EXPECT_EQ(built->counter_end, 1000002);
+}
+
 // The body's text, of a loop over an f32[4,4] `x` and an f32[4] `h`.
 absl::Status Refusal(absl::string_view body, absl::string_view next_x,
                      absl::string_view next_h) {
@@ -91,6 +121,13 @@ absl::Status Refusal(absl::string_view body, absl::string_view next_x,
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT r = f32[] add(a, b) }
+both { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  x = f32[] add(a, c)
+  y = f32[] multiply(b, d)
+  ROOT r = (f32[], f32[]) tuple(x, y) }
 body {
   s = (s32[], f32[4,4], f32[4]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
@@ -136,6 +173,13 @@ TEST(SequentialKernelTest, RefusesLoopsWhosePointsLookAtEachOther) {
                   "n = f32[4] add(h, m)",
                   "x", "n"),
               HasSubstr("a reduction"));
+  // An element of a tuple that the body makes is none of the state.
+  EXPECT_THAT(
+      Why("v = (f32[4], f32[4]) reduce(x, x, fzero, fzero), dimensions={1}, "
+          "to_apply=both\n"
+          "m = f32[4] get-tuple-element(v), index=1\n n = f32[4] add(h, m)",
+          "x", "n"),
+      HasSubstr("a reduction"));
   EXPECT_THAT(
       Why("r = f32[1,4] dynamic-slice(x, i, zero), dynamic_slice_sizes={1,4}\n"
           "v = f32[4] reshape(r)\n n = f32[4] add(h, v)\n"

@@ -472,7 +472,7 @@ class Lowering {
     std::vector<BufferId> end;
     AddConstant(*program_->literals.back(), i.name(), &end);
     result[counter] = end[0];
-    scope->body->steps.push_back(std::move(step));
+    if (!step.outputs.empty()) scope->body->steps.push_back(std::move(step));
     scope->values[&i] = std::move(result);
     return true;
   }

@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "hlo/analysis/cost_counts.h"
+#include "hlo/base/file.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/passes/registry.h"
 #include "hlo/testing/corpus.h"
@@ -44,6 +45,9 @@ DEFINE_int32(threads, 1, "Threads of one evaluation; 0: all.");
 DEFINE_int64(max_steps, 100000, "Iterations of while loops.");
 DEFINE_bool(reduce, true, "Reduces what fails.");
 DEFINE_double(seconds, 0, "Stops after this time; 0: no limit.");
+DEFINE_string(write, "",
+              "Writes the random programs to this folder as seed_N.hlo, and "
+              "runs nothing: for other tools.");
 DEFINE_bool(print, false, "Prints every module before it is run.");
 
 namespace ridge {
@@ -228,6 +232,12 @@ absl::StatusOr<int> Main() {
   for (uint64_t seed = from; seed < to && !runner.ShouldStop(); ++seed) {
     absl::StatusOr<std::unique_ptr<Module>> module =
         RandomProgram(seed, VariedOptions(seed));
+    if (module.ok() && !FLAGS_write.empty()) {
+      RIDGE_RETURN_IF_ERROR(MakeDirs(FLAGS_write));
+      RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
+          absl::StrCat(FLAGS_write, "/seed_", seed, ".hlo"), Print(**module)));
+      continue;
+    }
     if (!module.ok()) return module.status();
     runner.Run(**module, absl::StrCat("seed ", seed));
   }

@@ -15,6 +15,16 @@
 namespace ridge {
 namespace {
 
+// How much of its tolerance the element uses that uses most.
+std::string OfBound(const OutputComparison& c) {
+  if (c.differ == 0) return "0%";
+  const double gap = std::abs(c.got - c.expected);
+  if (c.tolerance == 0 || !std::isfinite(gap)) return c.ok ? "0%" : "beyond";
+  const double used = gap / c.tolerance;
+  return used < 10 ? absl::StrFormat("%.0f%%", 100 * used)
+                   : absl::StrFormat("%.3gx", used);
+}
+
 // Doubles every finite bound of a tree of tolerances.
 void Double(Tolerances* tolerances) {
   for (Tolerance& t : tolerances->outputs) {
@@ -202,7 +212,7 @@ std::string ReportTable(const ExecuteReport& report, bool worst) {
                  {"max abs", Align::kRight},
                  {"max rel", Align::kRight},
                  {"max ulp", Align::kRight},
-                 {"tolerance", Align::kRight},
+                 {"of bound", Align::kRight},
                  {"", Align::kLeft}});
   std::vector<Literal> leaves = Leaves(report);
   for (size_t k = 0; k < leaves.size(); ++k) {
@@ -213,7 +223,7 @@ std::string ReportTable(const ExecuteReport& report, bool worst) {
       row.push_back(absl::StrFormat("%.3g", c.max_abs));
       row.push_back(absl::StrFormat("%.3g", c.max_rel));
       row.push_back(absl::StrCat(c.max_ulp));
-      row.push_back(absl::StrFormat("%.3g", c.tolerance));
+      row.push_back(OfBound(c));
       row.push_back(c.ok ? "ok" : "WRONG");
     }
     outputs.AddRow(std::move(row));

@@ -18,7 +18,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/optional.h"
 #include "hlo/base/file.h"
 #include "hlo/base/fingerprint.h"
@@ -177,7 +176,7 @@ absl::optional<std::string> DiskCache::Get(absl::string_view key) {
   if (decoded == Decoded::kValue) {
     utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   }
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   if (decoded == Decoded::kValue) {
     ++stats_.hits;
     return value;
@@ -192,7 +191,7 @@ void DiskCache::Put(absl::string_view key, absl::string_view value) {
   const std::string file = Encode(key, value);
   const bool ok = MakeDirs(folder_).ok() && WriteByRename(PathOf(key), file);
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     if (!ok) {
       ++stats_.store_errors;
       return;
@@ -203,7 +202,7 @@ void DiskCache::Put(absl::string_view key, absl::string_view value) {
 }
 
 void DiskCache::EvictIfFull(int64_t added_bytes) {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   if (folder_bytes_ >= 0) {
     folder_bytes_ += added_bytes;
     if (folder_bytes_ <= max_bytes_) return;
@@ -222,7 +221,7 @@ void DiskCache::EvictIfFull(int64_t added_bytes) {
 }
 
 DiskCache::Stats DiskCache::stats() const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   return stats_;
 }
 

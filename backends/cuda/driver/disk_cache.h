@@ -13,11 +13,10 @@
 #define RIDGE_BACKENDS_CUDA_DRIVER_DISK_CACHE_H_
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/optional.h"
 
 namespace ridge::cuda {
@@ -60,11 +59,13 @@ class DiskCache {
 
   const std::string folder_;
   const int64_t max_bytes_;
-  mutable absl::Mutex mutex_;
-  Stats stats_ ABSL_GUARDED_BY(mutex_);
+  // The standard library's: ThreadSanitizer sees through it, as it does not
+  // through a system library's that is built without it.
+  mutable std::mutex mutex_;  // guards what follows
+  Stats stats_;
   // Bytes in the folder as last counted, plus what this object added since;
   // -1: not counted yet. Other processes add too, hence recounted when full.
-  int64_t folder_bytes_ ABSL_GUARDED_BY(mutex_) = -1;
+  int64_t folder_bytes_ = -1;
 };
 
 }  // namespace ridge::cuda

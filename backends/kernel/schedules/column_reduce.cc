@@ -23,7 +23,7 @@ namespace {
 // accumulators take registers); fewer blocks, since combining their threads'
 // results takes long; where the contiguous variable is folded, columns beside
 // each other until they make rows of 256 bytes (50 us against 67).
-constexpr int64_t kBatch = 8;
+constexpr int64_t kBatch = 4;
 constexpr int64_t kWordBytes = 4;
 constexpr int64_t kRowVectors = 16;
 
@@ -89,10 +89,12 @@ ColumnGeometry ColumnGeometryOf(const Kernel& kernel,
   const int64_t waves = simple ? 16 : g.along_columns ? 8 : 2;
   const int64_t wanted = int64_t{device.multiprocessors} * waves;
   const int64_t most = std::max<int64_t>(1, steps / (g.lanes * 8));
-  g.shares =
-      ParameterOr(choice, "shares",
-                  std::clamp<int64_t>(
-                      CeilDiv(wanted, std::max<int64_t>(1, g.tiles)), 1, most));
+  // Where there are few blocks, the last of them are to start with the first.
+  const int64_t tiles = std::max<int64_t>(1, g.tiles);
+  g.shares = ParameterOr(
+      choice, "shares",
+      std::clamp<int64_t>(simple ? CeilDiv(wanted, tiles) : wanted / tiles, 1,
+                          most));
   g.share_steps = CeilDiv(steps, g.shares);
   const bool ragged = (g.along_columns ? g.columns : g.length) % g.vector != 0;
   if (!ragged && !simple) {
