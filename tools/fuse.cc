@@ -16,14 +16,18 @@
 #include "absl/strings/str_join.h"
 #include "backends/cuda/emit/emit.h"
 #include "backends/kernel/gemm.h"
+#include "backends/kernel/kernel.h"
+#include "backends/kernel/sequential.h"
 #include "backends/runtime/backend.h"
 #include "cost_model/device.h"
 #include "cost_model/fusion_report.h"
 #include "fusion/export.h"
 #include "fusion/plan_io.h"
+#include "fusion/validate.h"
 #include "hlo/base/file.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/base/table.h"
+#include "hlo/passes/loop_analysis.h"
 #include "hlo/text/printer.h"
 #include "tools/common/execute.h"
 #include "tools/common/load.h"
@@ -52,6 +56,58 @@ DEFINE_bool(terms, false, "Prints every term of each group's price.");
 
 namespace ridge {
 namespace {
+
+// A while loop, whose body's groups the report counts once.
+struct LoopReport {
+  std::string name;
+  int64_t rounds = -1;  // -1: not known before it runs
+  // On a GPU all rounds are one kernel; or why they are not.
+  bool one_kernel = false;
+  std::string why_not;
+};
+
+std::vector<LoopReport> LoopsOf(const Module& canonical, bool is_gpu) {
+  std::vector<LoopReport> loops;
+  for (const Computation* c : PlannedComputations(canonical)) {
+    for (const Instruction* i : c->instructions()) {
+      if (i->opcode() != Opcode::kWhile) continue;
+      LoopReport loop;
+      loop.name = std::string(i->name());
+      loop.rounds = TripCount(*i).value_or(-1);
+      const absl::Status built = BuildSequentialKernel(*i).status();
+      loop.one_kernel = is_gpu && built.ok();
+      if (!built.ok()) loop.why_not = std::string(built.message());
+      if (!is_gpu) loop.why_not = "loops in kernels are a GPU's";
+      loops.push_back(std::move(loop));
+    }
+  }
+  return loops;
+}
+
+nlohmann::ordered_json ToJson(const std::vector<LoopReport>& loops) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const LoopReport& l : loops) {
+    json.push_back({{"name", l.name},
+                    {"rounds", l.rounds},
+                    {"one_kernel", l.one_kernel},
+                    {"why_not", l.why_not}});
+  }
+  return json;
+}
+
+std::string ToTable(const std::vector<LoopReport>& loops) {
+  if (loops.empty()) return "";
+  Table table({{"loop", Align::kLeft, 34},
+               {"rounds", Align::kRight, 10},
+               {"", Align::kLeft, 60}});
+  for (const LoopReport& l : loops) {
+    table.AddRow({l.name, l.rounds < 0 ? "unknown" : absl::StrCat(l.rounds),
+                  l.one_kernel ? "all of them in one kernel"
+                               : absl::StrCat("step by step: ", l.why_not)});
+  }
+  return absl::StrCat("\nwhat a loop's body holds counts once above\n",
+                      table.ToString());
+}
 
 nlohmann::ordered_json ToJson(const FusionReport& r) {
   nlohmann::ordered_json json;
@@ -145,7 +201,8 @@ void RemoveKernels(const std::string& folder) {
        std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     const std::string extension = entry.path().extension().string();
-    if (absl::StartsWith(name, "fusion_") &&
+    if ((absl::StartsWith(name, "fusion_") ||
+         absl::StartsWith(name, "loop_")) &&
         (extension == ".cu" || extension == ".cc")) {
       std::filesystem::remove(entry.path(), ignored);
     }
@@ -166,8 +223,8 @@ absl::Status WriteFolder(const std::string& folder, const Module& canonical,
                          ToJson(report).dump(2) + "\n");
 }
 
-// The groups' kernels as CUDA C++, which takes no GPU; library calls and what
-// no kernel serves have none.
+// The kernels of groups and loops as CUDA C++, which takes no GPU; library
+// calls and what no kernel serves have none.
 absl::Status WriteCudaSources(const std::string& folder, const Plan& plan,
                               const DeviceLimits& limits) {
   for (const ComputationPlan& computation : plan.computations) {
@@ -184,6 +241,17 @@ absl::Status WriteCudaSources(const std::string& folder, const Plan& plan,
       RIDGE_RETURN_IF_ERROR(emitted.status());
       RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
           absl::StrCat(folder, "/", group.name, ".cu"), emitted->source));
+    }
+    for (const Instruction* i : computation.computation->instructions()) {
+      if (i->opcode() != Opcode::kWhile) continue;
+      absl::StatusOr<SequentialKernel> loop = BuildSequentialKernel(*i);
+      if (!loop.ok() || loop->kernel.stores.empty()) continue;
+      absl::StatusOr<cuda::EmittedKernel> emitted =
+          cuda::EmitKernel(loop->kernel, ScheduleChoice(), limits);
+      if (!emitted.ok()) continue;
+      RIDGE_RETURN_IF_ERROR(
+          WriteFileAtomic(absl::StrCat(folder, "/", loop->kernel.name, ".cu"),
+                          emitted->source));
     }
   }
   return absl::OkStatus();
@@ -203,8 +271,11 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
       FusionReport report,
       MakeFusionReport(*module.written, *module.canonical, plan, device));
   const bool json = OutputFormatFromFlag() == OutputFormat::kJson;
+  const std::vector<LoopReport> loops =
+      LoopsOf(*module.canonical, device.is_gpu());
   nlohmann::ordered_json whole = ToJson(report);
-  std::string text = ToTable(report);
+  whole["loops"] = ToJson(loops);
+  std::string text = absl::StrCat(ToTable(report), ToTable(loops));
   if (!FLAGS_out.empty()) {
     RIDGE_RETURN_IF_ERROR(WriteFolder(ResolveUserPath(FLAGS_out),
                                       *module.canonical, plan, report));

@@ -107,6 +107,35 @@ TEST_F(FuseTest, WithoutAStrategyEveryInstructionRunsAlone) {
   EXPECT_EQ(json["kernels_after"], 5);
 }
 
+TEST_F(FuseTest, SaysWhichLoopsAreOneKernel) {
+  const std::string module = File("loop.hlo", R"(HloModule loop
+body { s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[64] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  n = s32[] add(i, one)
+  y = f32[64] cosine(x)
+  ROOT o = (s32[], f32[64]) tuple(n, y) }
+condition { s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  limit = s32[] constant(9)
+  ROOT c = pred[] compare(i, limit), direction=LT }
+ENTRY e { zero = s32[] constant(0)
+  x = f32[64] parameter(0)
+  t = (s32[], f32[64]) tuple(zero, x)
+  ROOT w = (s32[], f32[64]) while(t), condition=condition, body=body }
+)");
+  const nlohmann::json gpu = Json({module, "--out", Path("loop")})["loops"];
+  ASSERT_EQ(gpu.size(), 1u);
+  EXPECT_EQ(gpu[0]["rounds"], 9);
+  EXPECT_EQ(gpu[0]["one_kernel"], true);
+  EXPECT_TRUE(Exists(Path("loop/loop_w.cu")));
+  const nlohmann::json cpu = Json({module, "--device=cpu"})["loops"];
+  EXPECT_EQ(cpu[0]["one_kernel"], false);
+  EXPECT_THAT(Run({module, "--device=cpu"}).out,
+              ::testing::HasSubstr("step by step"));
+}
+
 TEST_F(FuseTest, EveryDeviceHasADescription) {
   for (const char* device : {"h200", "h100", "a100", "rtx4070", "cpu"}) {
     EXPECT_GT(

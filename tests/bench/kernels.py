@@ -1,21 +1,24 @@
-"""Ridge's kernels beside XLA's, on the GPU of this machine.
+"""Ridge's kernels beside XLA's, on the GPU or the CPU of this machine.
 
-    pip install 'jax[cuda]'
+    pip install 'jax[cuda]'   # or jax, for the CPU
     bazel build //tools:run
-    python3 tests/bench/kernels.py MODULE.hlo... [--run=PATH] [--csv=FILE]
+    python3 tests/bench/kernels.py MODULE.hlo... [--backend=cuda|cpu]
+        [--run=PATH] [--csv=FILE]
 
-For each module: the time of Ridge (`run --backend=cuda`: a graph replay, the
-last-level cache flushed between samples, median) and of XLA (the same text,
-compiled for this GPU, median of five bursts after a warm-up, arrays from the
+For each module: the time of Ridge (`run`: on a GPU a graph replay, with the
+last-level cache flushed between samples; median) and of XLA (the same text,
+compiled for this device, median of five bursts after a warm-up, arrays from the
 same distribution), the floor (every argument read once and every result written
 once, at the bandwidth that a large copy reaches in the same process), and both
-as multiples of it. Modules whose data fits the cache flatter XLA, which is not
-timed with a cold one.
+as multiples of it. On a GPU, modules whose data fits the cache flatter XLA,
+which is not timed with a cold one; on a CPU neither is. The last line is the
+geometric mean of XLA's time over Ridge's.
 """
 
 import argparse
 import csv
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -51,6 +54,10 @@ def copy_bandwidth():
     source = jnp.ones((COPY_BYTES // 4,), jnp.float32)
     copy = jax.jit(lambda x: x + 1)
     return 2 * COPY_BYTES / bursts(lambda: copy(source)) * 1e6
+
+
+def geometric_mean(ratios):
+    return math.exp(statistics.mean(math.log(r) for r in ratios))
 
 
 def random_array(shape, key):
@@ -94,10 +101,12 @@ def xla(path):
     return us, compile_s, moved
 
 
-def ridge(run, path):
+def ridge(run, backend, path):
     """Microseconds and kernels of Ridge."""
-    done = subprocess.run([run, path, "--backend=cuda", "--format=json"],
-                          capture_output=True, text=True, check=False)
+    command = [run, path, f"--backend={backend}", "--format=json"]
+    if backend == "cpu":
+        command.append("--nocold")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
     report = json.loads(done.stdout)
@@ -107,14 +116,16 @@ def ridge(run, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("modules", nargs="+")
+    parser.add_argument("--backend", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--run", default="bazel-bin/tools/run")
     parser.add_argument("--csv")
     flags = parser.parse_args()
     device = jax.devices()[0]
-    if device.platform != "gpu":
-        sys.exit(f"kernels.py: JAX finds no GPU here, only {device.platform}")
+    if device.platform != {"cuda": "gpu", "cpu": "cpu"}[flags.backend]:
+        sys.exit(f"kernels.py: --backend={flags.backend}, but JAX finds a "
+                 f"{device.platform} here (JAX_PLATFORMS chooses)")
     bandwidth = copy_bandwidth()
-    print(f"{device.device_kind}, copy {bandwidth * 1e-12:.2f} TB/s, "
+    print(f"{device.device_kind}, copy {bandwidth * 1e-9:.0f} GB/s, "
           f"{time.strftime('%Y-%m-%d %H:%M')}")
     fields = ["module", "floor_us", "ridge_us", "kernels", "xla_us",
               "xla_compile_s"]
@@ -128,7 +139,8 @@ def main():
         try:
             row["xla_us"], row["xla_compile_s"], moved = xla(path)
             row["floor_us"] = moved / bandwidth * 1e6
-            row["ridge_us"], row["kernels"] = ridge(flags.run, path)
+            row["ridge_us"], row["kernels"] = ridge(
+                flags.run, flags.backend, path)
         except Exception as error:  # pylint: disable=broad-except
             print(f"{name:36} {str(error).splitlines()[0][:80]}")
         else:
@@ -137,6 +149,11 @@ def main():
                   f"{row['ridge_us'] / floor:5.2f} {row['xla_us']:9.1f} "
                   f"{row['xla_us'] / floor:5.2f}  {row['kernels']}", flush=True)
         rows.append(row)
+    ratios = [row["xla_us"] / row["ridge_us"] for row in rows
+              if row["ridge_us"] and row["xla_us"]]
+    if ratios:
+        print(f"XLA's time over Ridge's, geometric mean of {len(ratios)}: "
+              f"{geometric_mean(ratios):.2f}")
     if flags.csv:
         with open(flags.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, fields)
