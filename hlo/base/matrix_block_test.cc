@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace ridge {
@@ -71,6 +74,49 @@ TYPED_TEST(MatrixBlockTest, EqualsTheSumsOfProducts) {
         }
         EXPECT_EQ(d[i * block.ldd + s.n], TypeParam(77)) << "beyond row " << i;
       }
+    }
+  }
+}
+
+TEST(MatrixBlockBitsTest, DoNotHangOnWhereTheMatricesLie) {
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size& s : {Size{13, 4, 1}, Size{3, 9, 5}, Size{5, 5, 9},
+                        Size{1, 17, 31}, Size{19, 1, 33}, Size{21, 18, 40}}) {
+    auto product = [&](int64_t shift_a, int64_t shift_b, int64_t shift_d) {
+      // Fractions whose products round; every third a negative zero.
+      auto fill = [](int64_t count, int64_t shift) {
+        std::vector<float> x(count + shift);
+        for (int64_t i = 0; i < count; ++i) {
+          x[i + shift] = i % 3 == 2 ? -0.0f : 1.0f / static_cast<float>(i + 3);
+        }
+        return x;
+      };
+      const std::vector<float> a = fill(s.m * s.k, shift_a);
+      const std::vector<float> b = fill(s.k * s.n, shift_b);
+      std::vector<float> d(s.m * s.n + shift_d);
+      MatrixBlock<float> block = {s.m,
+                                  s.n,
+                                  s.k,
+                                  a.data() + shift_a,
+                                  s.k,
+                                  false,
+                                  b.data() + shift_b,
+                                  s.n,
+                                  false,
+                                  d.data() + shift_d,
+                                  s.n};
+      MultiplyBlock(block);
+      std::vector<uint32_t> bits(s.m * s.n);
+      std::memcpy(bits.data(), d.data() + shift_d, bits.size() * 4);
+      return bits;
+    };
+    const std::vector<uint32_t> first = product(0, 0, 0);
+    for (int64_t shift = 1; shift < 8; ++shift) {
+      EXPECT_EQ(product(shift, 0, 0), first) << s.m << " a at " << shift;
+      EXPECT_EQ(product(0, shift, 0), first) << s.m << " b at " << shift;
+      EXPECT_EQ(product(0, 0, shift), first) << s.m << " d at " << shift;
     }
   }
 }
