@@ -46,7 +46,7 @@ class SequentialEmitter {
         ahead_.empty() ? 0 : loop_.rounds / g_.unroll * g_.unroll;
     if (whole > 0) RIDGE_RETURN_IF_ERROR(EmitWhole(whole));
     if (whole < loop_.rounds) {
-      w_.Line("#pragma unroll 4");
+      w_.Line(absl::StrCat("#pragma unroll ", std::min<int64_t>(g_.unroll, 4)));
       w_.Open(absl::StrCat("for (int64_t r = ", whole, "; r < ", loop_.rounds,
                            "; ++r) {"));
       RIDGE_RETURN_IF_ERROR(EmitRound("r", false));

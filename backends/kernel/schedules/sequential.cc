@@ -11,6 +11,9 @@ namespace {
 // Loads a thread keeps under way at most: one register each.
 constexpr int64_t kLoadsUnderWay = 48;
 constexpr int64_t kMostUnroll = 16;
+// Operations of all rounds that are written out: what compiling them takes
+// grows with their number.
+constexpr int64_t kMostOperations = 2048;
 
 }  // namespace
 
@@ -69,9 +72,11 @@ SequentialGeometry SequentialGeometryOf(const Kernel& kernel,
   }
   g.threads = ParameterOr(choice, "threads", threads);
   const int64_t loads = static_cast<int64_t>(LoadsAhead(kernel).size());
+  const int64_t operations = static_cast<int64_t>(kernel.nodes.size());
   int64_t unroll = kMostUnroll;
   while (unroll > 1 &&
-         (unroll * loads > kLoadsUnderWay || unroll > kernel.loop->rounds)) {
+         (unroll * loads > kLoadsUnderWay || unroll > kernel.loop->rounds ||
+          unroll * operations > kMostOperations)) {
     unroll /= 2;
   }
   g.unroll = ParameterOr(choice, "unroll", unroll);
