@@ -55,6 +55,9 @@ absl::StatusOr<Group> BodyGroup(const Instruction& loop, const LoopState& state,
     if (!seen.insert(next).second) {
       return Refuse(loop, absl::StrCat("element ", k, " equals another"));
     }
+    if (next->opcode() == Opcode::kScatter) {
+      return Refuse(loop, absl::StrCat("element ", k, " is scattered to"));
+    }
     if (next->opcode() == Opcode::kDynamicUpdateSlice) {
       group.pattern = GroupPattern::kScatter;
     }
@@ -149,6 +152,24 @@ class RoundValues {
   int64_t counter_;
 };
 
+// Whether no two points of a dynamic-update-slice write one element, in
+// whatever rounds: threads do not wait for each other between rounds. So it is
+// where the offset tells its parts, as a number tells its digits.
+bool PlacesStayApart(const IndexPool& pool, IndexId offset) {
+  IndexSum sum = pool.Decompose(offset);
+  std::sort(sum.terms.begin(), sum.terms.end(),
+            [](const IndexTerm& x, const IndexTerm& y) {
+              return x.factor < y.factor;
+            });
+  int64_t span = 0;
+  for (const IndexTerm& t : sum.terms) {
+    const IndexRange range = pool.range(t.atom);
+    if (t.factor <= span) return false;
+    span += t.factor * (range.hi - range.lo);
+  }
+  return true;
+}
+
 // Whether the rounds' updates together write every element: the offset is
 // stride * d + (all of [0, stride)), and d takes all values that it can have.
 bool WritesAll(const Kernel& kernel, const Store& store) {
@@ -168,8 +189,8 @@ bool WritesAll(const Kernel& kernel, const Store& store) {
     if (pool.HasDynamic(t.atom) || t.factor < 0) return false;
     rest_high += t.factor * pool.range(t.atom).hi;
   }
-  // One point an element of the stride: the kernel's own check has shown that
-  // no two of them share one.
+  // One point an element of the stride: no two of them share one
+  // (PlacesStayApart).
   if (moving < 0 || stride <= 0 || sum.constant != 0 ||
       rest_high != stride - 1 ||
       PointCount(kernel, SpaceMask(kernel)) != stride) {
@@ -242,6 +263,10 @@ class Linker {
       if (out_->input_element[buffer.aliases] != element) {
         return Refuse(loop_, absl::StrCat("element ", element,
                                           " is an update of another"));
+      }
+      if (!PlacesStayApart(*kernel_.index, store.offset)) {
+        return Refuse(loop_, absl::StrCat("element ", element,
+                                          ": updates of two rounds overlap"));
       }
       updated_.insert(element);
       out_->overwritten[store.buffer - inputs] = WritesAll(kernel_, store);

@@ -173,6 +173,16 @@ TEST(SequentialKernelTest, RefusesLoopsWhosePointsLookAtEachOther) {
                   "n = f32[4] add(h, m)",
                   "x", "n"),
               HasSubstr("a reduction"));
+  // Updates that move by less than their own size: the last round must win, and
+  // threads do not wait for each other. Columns of their own are none.
+  EXPECT_THAT(Why("n = f32[4] negate(h)\n sq = f32[2,2] reshape(n)\n"
+                  "u = f32[4,4] dynamic-update-slice(x, sq, i, zero)",
+                  "u", "n"),
+              HasSubstr("element 1: updates of two rounds overlap"));
+  EXPECT_EQ(Refusal("n = f32[4] negate(h)\n c = f32[4,1] reshape(n)\n"
+                    "u = f32[4,4] dynamic-update-slice(x, c, zero, i)",
+                    "u", "n"),
+            absl::OkStatus());
   // An element of a tuple that the body makes is none of the state.
   EXPECT_THAT(
       Why("v = (f32[4], f32[4]) reduce(x, x, fzero, fzero), dimensions={1}, "
