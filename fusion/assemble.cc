@@ -7,19 +7,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "fusion/instruction_traits.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge {
 namespace {
-
-std::string Identifier(absl::string_view name) {
-  std::string id;
-  for (char c : name) id.push_back(absl::ascii_isalnum(c) ? c : '_');
-  return id.substr(0, 40);
-}
 
 // Reads whole buffers: everything it reads must be stored, but for what
 // scatters and updates take along.
@@ -180,7 +173,7 @@ class Assembler {
       group.hero = a.hero;
       group.schedule = work.schedule;
       group.name = absl::StrCat("fusion_", (*next_number)++, "_",
-                                Identifier(group.hero->name()));
+                                Identifier(group.hero->name()).substr(0, 40));
       plan.groups.push_back(std::move(group));
     }
     return plan;

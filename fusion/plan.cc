@@ -1,6 +1,7 @@
 #include "fusion/plan.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 
 namespace ridge {
 
@@ -116,6 +117,12 @@ bool AliasesOperand(const Instruction& i) {
     default:
       return false;
   }
+}
+
+std::string Identifier(absl::string_view name) {
+  std::string id;
+  for (char c : name) id.push_back(absl::ascii_isalnum(c) ? c : '_');
+  return id;
 }
 
 bool IsFree(const Instruction& i) {

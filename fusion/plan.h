@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "hlo/ir/module.h"
 
 namespace ridge {
@@ -77,6 +78,9 @@ struct Plan {
 
 FusionKind KindOf(GroupPattern pattern);
 const char* PatternName(GroupPattern pattern);  // "loop", "row_reduce", ...
+
+// `name` as part of a C identifier: what is no letter or digit becomes _.
+std::string Identifier(absl::string_view name);
 
 // Values a group reads from memory, in order of first use by its members:
 // operands of members that are not members.

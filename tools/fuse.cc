@@ -61,9 +61,9 @@ namespace {
 struct LoopReport {
   std::string name;
   int64_t rounds = -1;  // -1: not known before it runs
-  // On a GPU all rounds are one kernel; or why they are not.
-  bool one_kernel = false;
-  std::string why_not;
+  // On a GPU the kernel of all rounds, or why there is none.
+  absl::StatusOr<SequentialKernel> kernel =
+      absl::UnimplementedError("loops in kernels are a GPU's");
 };
 
 std::vector<LoopReport> LoopsOf(const Module& canonical, bool is_gpu) {
@@ -74,10 +74,7 @@ std::vector<LoopReport> LoopsOf(const Module& canonical, bool is_gpu) {
       LoopReport loop;
       loop.name = std::string(i->name());
       loop.rounds = TripCount(*i).value_or(-1);
-      const absl::Status built = BuildSequentialKernel(*i).status();
-      loop.one_kernel = is_gpu && built.ok();
-      if (!built.ok()) loop.why_not = std::string(built.message());
-      if (!is_gpu) loop.why_not = "loops in kernels are a GPU's";
+      if (is_gpu) loop.kernel = BuildSequentialKernel(*i);
       loops.push_back(std::move(loop));
     }
   }
@@ -89,8 +86,8 @@ nlohmann::ordered_json ToJson(const std::vector<LoopReport>& loops) {
   for (const LoopReport& l : loops) {
     json.push_back({{"name", l.name},
                     {"rounds", l.rounds},
-                    {"one_kernel", l.one_kernel},
-                    {"why_not", l.why_not}});
+                    {"one_kernel", l.kernel.ok()},
+                    {"why_not", std::string(l.kernel.status().message())}});
   }
   return json;
 }
@@ -102,8 +99,9 @@ std::string ToTable(const std::vector<LoopReport>& loops) {
                {"", Align::kLeft, 60}});
   for (const LoopReport& l : loops) {
     table.AddRow({l.name, l.rounds < 0 ? "unknown" : absl::StrCat(l.rounds),
-                  l.one_kernel ? "all of them in one kernel"
-                               : absl::StrCat("step by step: ", l.why_not)});
+                  l.kernel.ok() ? "all of them in one kernel"
+                                : absl::StrCat("step by step: ",
+                                               l.kernel.status().message())});
   }
   return absl::StrCat("\nwhat a loop's body holds counts once above\n",
                       table.ToString());
@@ -226,7 +224,17 @@ absl::Status WriteFolder(const std::string& folder, const Module& canonical,
 // The kernels of groups and loops as CUDA C++, which takes no GPU; library
 // calls and what no kernel serves have none.
 absl::Status WriteCudaSources(const std::string& folder, const Plan& plan,
+                              const std::vector<LoopReport>& loops,
                               const DeviceLimits& limits) {
+  auto write = [&](const Kernel& kernel,
+                   const ScheduleChoice& choice) -> absl::Status {
+    absl::StatusOr<cuda::EmittedKernel> emitted =
+        cuda::EmitKernel(kernel, choice, limits);
+    if (absl::IsUnimplemented(emitted.status())) return absl::OkStatus();
+    RIDGE_RETURN_IF_ERROR(emitted.status());
+    return WriteFileAtomic(absl::StrCat(folder, "/", kernel.name, ".cu"),
+                           emitted->source);
+  };
   for (const ComputationPlan& computation : plan.computations) {
     for (const Group& group : computation.groups) {
       if (group.pattern == GroupPattern::kGemm && LowerGemm(group).ok()) {
@@ -235,24 +243,12 @@ absl::Status WriteCudaSources(const std::string& folder, const Plan& plan,
       absl::StatusOr<Kernel> kernel = BuildKernel(group);
       if (absl::IsUnimplemented(kernel.status())) continue;
       RIDGE_RETURN_IF_ERROR(kernel.status());
-      absl::StatusOr<cuda::EmittedKernel> emitted =
-          cuda::EmitKernel(*kernel, group.schedule, limits);
-      if (absl::IsUnimplemented(emitted.status())) continue;
-      RIDGE_RETURN_IF_ERROR(emitted.status());
-      RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
-          absl::StrCat(folder, "/", group.name, ".cu"), emitted->source));
+      RIDGE_RETURN_IF_ERROR(write(*kernel, group.schedule));
     }
-    for (const Instruction* i : computation.computation->instructions()) {
-      if (i->opcode() != Opcode::kWhile) continue;
-      absl::StatusOr<SequentialKernel> loop = BuildSequentialKernel(*i);
-      if (!loop.ok() || loop->kernel.stores.empty()) continue;
-      absl::StatusOr<cuda::EmittedKernel> emitted =
-          cuda::EmitKernel(loop->kernel, ScheduleChoice(), limits);
-      if (!emitted.ok()) continue;
-      RIDGE_RETURN_IF_ERROR(
-          WriteFileAtomic(absl::StrCat(folder, "/", loop->kernel.name, ".cu"),
-                          emitted->source));
-    }
+  }
+  for (const LoopReport& loop : loops) {
+    if (!loop.kernel.ok() || loop.kernel->kernel.stores.empty()) continue;
+    RIDGE_RETURN_IF_ERROR(write(loop.kernel->kernel, ScheduleChoice()));
   }
   return absl::OkStatus();
 }
@@ -283,7 +279,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   const DeviceLimits limits = LimitsOf(device);
   if (!FLAGS_out.empty() && limits.is_gpu) {
     RIDGE_RETURN_IF_ERROR(
-        WriteCudaSources(ResolveUserPath(FLAGS_out), plan, limits));
+        WriteCudaSources(ResolveUserPath(FLAGS_out), plan, loops, limits));
   }
   bool ok = true;
   if (FLAGS_run || (!FLAGS_out.empty() && !limits.is_gpu)) {

@@ -16,6 +16,11 @@ absl::Status Refuse(const Instruction& instruction, absl::string_view what) {
                    "): ", Name(instruction.opcode()), ": ", what));
 }
 
+const Shape& PartShape(const Instruction& value, int64_t part) {
+  return value.shape().IsTuple() ? value.shape().tuple_shape(part)
+                                 : value.shape();
+}
+
 DimVector PhysicalOrder(const Shape& shape) {
   if (!shape.has_layout()) return RowMajorOrder(shape.rank());
   const DimVector& minor_to_major = shape.layout().minor_to_major;
@@ -57,15 +62,9 @@ int32_t KernelBuilder::RequestId(ValueRequest request) {
 NodeId KernelBuilder::Need(const Instruction* value, IndexTuple index,
                            NodeId guard, int32_t part) {
   if (IsTrue(guard)) guard = kAlways;
-  if (IsFalse(guard)) {
-    const Shape& shape = value->shape();
-    return Zero(shape.IsTuple() ? shape.tuple_shape(part).type()
-                                : shape.type());
-  }
+  const Shape& shape = PartShape(*value, part);
+  if (IsFalse(guard)) return Zero(shape.type());
   // A dimension of size one has one index.
-  const Shape& shape = value->shape().IsTuple()
-                           ? value->shape().tuple_shape(part)
-                           : value->shape();
   for (size_t d = 0; d < index.size(); ++d) {
     if (shape.IsArray() && static_cast<int64_t>(d) < shape.rank() &&
         shape.dim(d) == 1) {

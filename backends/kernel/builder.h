@@ -156,6 +156,9 @@ class KernelBuilder {
 // Unimplemented: "<name> (line N): <opcode>: <what>".
 absl::Status Refuse(const Instruction& instruction, absl::string_view what);
 
+// The shape of part `part` of a value; of an array the only one.
+const Shape& PartShape(const Instruction& value, int64_t part);
+
 // Dimensions from major to minor.
 DimVector PhysicalOrder(const Shape& shape);
 DimVector RowMajorOrder(int64_t rank);

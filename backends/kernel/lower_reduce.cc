@@ -105,9 +105,7 @@ absl::StatusOr<NodeId> Fold(KernelBuilder& b, const ValueRequest& r,
 
 // Whether the requested element exists whatever the guard says.
 bool InBounds(KernelBuilder& b, const ValueRequest& r) {
-  const Shape& shape = r.instruction->shape().IsTuple()
-                           ? r.instruction->shape().tuple_shape(r.part)
-                           : r.instruction->shape();
+  const Shape& shape = PartShape(*r.instruction, r.part);
   for (size_t d = 0; d < r.index.size(); ++d) {
     const IndexRange range = b.pool().range(r.index[d]);
     if (range.lo < 0 || range.hi >= shape.dim(d)) return false;

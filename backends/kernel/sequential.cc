@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "backends/kernel/builder.h"
 #include "hlo/base/status_macros.h"
@@ -26,10 +25,7 @@ absl::StatusOr<Group> BodyGroup(const Instruction& loop, const LoopState& state,
   const Computation& body = *loop.computation(AttrId::kBody);
   Group group;
   // No name of HLO's is one of C's then: instructions are called "while".
-  group.name = absl::StrCat("loop_", std::string(loop.name()));
-  for (char& c : group.name) {
-    if (!absl::ascii_isalnum(c)) c = '_';
-  }
+  group.name = absl::StrCat("loop_", Identifier(loop.name()));
   group.pattern = GroupPattern::kLoop;
   group.hero = body.root();
   for (const Instruction* i : body.instructions()) {

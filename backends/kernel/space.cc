@@ -258,10 +258,6 @@ int64_t PartCount(const Instruction& root) {
   return root.shape().IsTuple() ? root.shape().tuple_shapes().size() : 1;
 }
 
-const Shape& PartShape(const Instruction& root, int64_t part) {
-  return root.shape().IsTuple() ? root.shape().tuple_shape(part) : root.shape();
-}
-
 int32_t FirstOutput(const Kernel& kernel) {
   int32_t b = 0;
   while (!kernel.buffers[b].is_output) ++b;

@@ -1,7 +1,6 @@
 #include "backends/runtime/program.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -460,19 +459,14 @@ class Lowering {
     }
     const int64_t counter = built->counter_element;
     program_->literals.push_back(std::make_unique<const Literal>(
-        ScalarInt(i.shape().tuple_shape(counter).type(), built->counter_end)));
+        FullLiteral(Shape::Scalar(i.shape().tuple_shape(counter).type()),
+                    static_cast<double>(built->counter_end))));
     std::vector<BufferId> end;
     AddConstant(*program_->literals.back(), i.name(), &end);
     result[counter] = end[0];
     if (!step.outputs.empty()) scope->body->steps.push_back(std::move(step));
     scope->values[&i] = std::move(result);
     return true;
-  }
-
-  static Literal ScalarInt(ElementType type, int64_t value) {
-    Literal literal = Literal::Zeros(Shape::Array(type, {}));
-    std::memcpy(literal.mutable_bytes(), &value, literal.byte_size());
-    return literal;
   }
 
   // The carried state lies in buffers of its own: initial values are copied

@@ -28,10 +28,7 @@ class SequentialEmitter {
         g_(g),
         depends_(RoundDependences(kernel)),
         ahead_(LoadsAhead(kernel)),
-        w_(kernel, Dialect::kCuda) {
-    for (const CarriedLoop::Carry& c : loop_.carries)
-      carried_.push_back(c.store);
-  }
+        w_(kernel, Dialect::kCuda) {}
 
   absl::StatusOr<std::string> Body() {
     const std::string& index = w_.index_type();
@@ -168,26 +165,29 @@ class SequentialEmitter {
       for (NodeId n : ahead_) w_.Define(n, absl::StrCat("b", n, "[u]"));
     }
     for (size_t s = 0; s < kernel_.stores.size(); ++s) {
-      const bool carried = std::find(carried_.begin(), carried_.end(),
-                                     static_cast<int32_t>(s)) != carried_.end();
+      const bool carried =
+          std::any_of(loop_.carries.begin(), loop_.carries.end(),
+                      [&](const CarriedLoop::Carry& c) {
+                        return c.store == static_cast<int32_t>(s);
+                      });
       RIDGE_RETURN_IF_ERROR(carried ? w_.Emit(kernel_.stores[s].value)
                                     : w_.EmitStore(kernel_.stores[s]));
     }
     // All values are read before any is replaced.
-    for (size_t c = 0; c < carried_.size(); ++c) {
-      const NodeId value = kernel_.stores[carried_[c]].value;
+    for (size_t c = 0; c < loop_.carries.size(); ++c) {
+      const NodeId value = kernel_.stores[loop_.carries[c].store].value;
       w_.Line(absl::StrCat("const ", CarryType(kernel_.nodes[value].type),
                            " next", c, " = ", w_.Name(value), ";"));
     }
-    for (size_t c = 0; c < carried_.size(); ++c) {
+    for (size_t c = 0; c < loop_.carries.size(); ++c) {
       w_.Line(absl::StrCat(Carried(c), " = next", c, ";"));
     }
     return absl::OkStatus();
   }
 
   absl::Status EmitFinal() {
-    for (size_t c = 0; c < carried_.size(); ++c) {
-      const Store& store = kernel_.stores[carried_[c]];
+    for (size_t c = 0; c < loop_.carries.size(); ++c) {
+      const Store& store = kernel_.stores[loop_.carries[c].store];
       w_.Open("{");
       w_.Define(store.value, Carried(c));
       RIDGE_RETURN_IF_ERROR(w_.EmitStore(store));
@@ -202,7 +202,6 @@ class SequentialEmitter {
   const std::vector<RoundDependence> depends_;
   const std::vector<NodeId> ahead_;
   BodyWriter w_;
-  std::vector<int32_t> carried_;  // stores, in the order of the carries
 };
 
 }  // namespace
