@@ -77,6 +77,7 @@ absl::Status AddModule(const std::string& path, Backend* backend,
   request.plan = &plan;
   request.backend = backend;
   request.arguments = arguments;
+  request.compile.chains = false;  // predictions are of groups
   request.measure = MeasureOptions();
   request.measure->interrupted = InterruptScope::Flag();
   RIDGE_ASSIGN_OR_RETURN(ExecuteReport report, ExecutePlan(request));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cuda/chains.h"
 #include "backends/cuda/driver/nvrtc.h"
 #include "backends/runtime/sampler.h"
 #include "hlo/base/file.h"
@@ -87,6 +88,12 @@ std::string ScheduleText(const EmittedKernel& e) {
   return text;
 }
 
+std::string NamesOf(const ProgramBody& body) {
+  std::vector<std::string> names;
+  for (const Step& s : body.steps) names.push_back(s.name);
+  return absl::StrJoin(names, ", ");
+}
+
 class Compiler {
  public:
   Compiler(const Context& context, MatmulLibrary* library,
@@ -120,12 +127,16 @@ class Compiler {
     ProgramOptions options;
     options.loops_in_kernels = loops_in_kernels;
     RIDGE_ASSIGN_OR_RETURN(out_.program, BuildProgram(module, plan, options));
+    if (options_.chains) {
+      RIDGE_ASSIGN_OR_RETURN(chains_, FormChains(limits_, &out_.program));
+    }
     return AddBody(out_.program.entry);
   }
 
   absl::Status AddBody(const ProgramBody& body) {
     for (const Step& step : body.steps) {
       for (const auto& nested : step.bodies) {
+        if (step.kind == StepKind::kChain) break;
         RIDGE_RETURN_IF_ERROR(AddBody(*nested));
       }
       RIDGE_RETURN_IF_ERROR(AddStep(step));
@@ -157,6 +168,11 @@ class Compiler {
       case StepKind::kCopy:
         compiled.schedule = "copy";
         break;
+      case StepKind::kChain:
+        AddEmitted(step.name, chains_.at(step.name), &compiled, &code);
+        compiled.schedule =
+            absl::StrCat(compiled.schedule, ": ", NamesOf(*step.bodies[0]));
+        break;
       default:
         code.on_host = true;
         break;
@@ -184,14 +200,19 @@ class Compiler {
       return absl::OkStatus();
     }
     RIDGE_RETURN_IF_ERROR(emitted.status());
-    compiled->schedule = ScheduleText(*emitted);
-    compiled->is_fallback = compiled->is_fallback || emitted->plain;
-    compiled->source += emitted->source;
+    AddEmitted(kernel.name, *std::move(emitted), compiled, code);
+    return absl::OkStatus();
+  }
+
+  void AddEmitted(const std::string& name, EmittedKernel emitted,
+                  CompiledStep* compiled, StepCode* code) {
+    compiled->schedule = ScheduleText(emitted);
+    compiled->is_fallback = compiled->is_fallback || emitted.plain;
+    compiled->source += emitted.source;
     compiled->resources.launches =
-        static_cast<int>(code->launches.size() + emitted->launches.size());
-    std::vector<int64_t> scratch;
+        static_cast<int>(code->launches.size() + emitted.launches.size());
     int64_t at = 0;
-    for (int64_t bytes : emitted->scratch_bytes) {
+    for (int64_t bytes : emitted.scratch_bytes) {
       code->scratch_offsets.push_back(at);
       at += (bytes + kScratchAlignment - 1) / kScratchAlignment *
             kScratchAlignment;
@@ -199,10 +220,9 @@ class Compiler {
     out_.scratch_bytes = std::max(out_.scratch_bytes, at);
     Pending pending;
     pending.step = out_.steps.size();
-    pending.emitted = *std::move(emitted);
-    pending.name = kernel.name;
+    pending.emitted = std::move(emitted);
+    pending.name = name;
     pending_.push_back(std::move(pending));
-    return absl::OkStatus();
   }
 
   absl::Status AddGemm(const Step& step, CompiledStep* compiled,
@@ -316,6 +336,7 @@ class Compiler {
   MatmulLibrary* library_;
   const CompileOptions& options_;
   DeviceLimits limits_;
+  absl::flat_hash_map<std::string, EmittedKernel> chains_;  // by name
   CompiledProgram out_;
   std::vector<Pending> pending_;
   absl::flat_hash_map<const void*, size_t> known_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cuda/cold_cache.h"
 #include "backends/cuda/control_flow.h"
 #include "backends/cuda/driver/memory.h"
 #include "backends/cuda/driver/stream.h"
@@ -21,9 +22,6 @@ namespace {
 // Streams that a graph is recorded over.
 constexpr int kLanes = 8;
 constexpr int64_t kMaxRounds = 100'000'000;  // of one while loop
-// Writing this many times the L2 between samples leaves nothing of the
-// program's data there.
-constexpr int64_t kFlushFactor = 4;
 
 class CudaExecutable : public Executable {
  public:
@@ -86,7 +84,7 @@ class CudaExecutable : public Executable {
     RIDGE_RETURN_IF_ERROR(BindArguments(arguments));
     RIDGE_RETURN_IF_ERROR(Execute(compiled_.program.entry));
     RIDGE_RETURN_IF_ERROR(stream_.Synchronize());
-    RIDGE_RETURN_IF_ERROR(MakeFlush(options));
+    RIDGE_RETURN_IF_ERROR(MakeCold(options));
     Measurement m;
     *m.mutable_state() = compiled_.state;
     m.set_module_fingerprint(compiled_.module_fingerprint);
@@ -99,7 +97,8 @@ class CudaExecutable : public Executable {
       return graph_.has_value() ? graph_->Launch(stream_)
                                 : Execute(compiled_.program.entry);
     };
-    RIDGE_ASSIGN_OR_RETURN(std::vector<double> total, Sample(options, whole));
+    RIDGE_ASSIGN_OR_RETURN(std::vector<double> total,
+                           Sample(options, Written(), whole));
     *m.mutable_total() = MakeSamples(total, options.cold_cache);
     if (options.per_kernel) RIDGE_RETURN_IF_ERROR(MeasureSteps(options, &m));
     return m;
@@ -331,7 +330,10 @@ class CudaExecutable : public Executable {
   // and branches what their bodies touch.
   StepMemory MemoryOf(const Step& step) const {
     StepMemory m;
+    const bool is_control =
+        step.kind == StepKind::kWhile || step.kind == StepKind::kConditional;
     for (const auto& body : step.bodies) {
+      if (!is_control) break;
       for (const Step& inside : body->steps) {
         const StepMemory more = MemoryOf(inside);
         m.reads.insert(m.reads.end(), more.reads.begin(), more.reads.end());
@@ -346,7 +348,7 @@ class CudaExecutable : public Executable {
     for (BufferId b : step.inputs) m.reads.push_back(range(b));
     for (BufferId b : step.group_inputs) m.reads.push_back(range(b));
     for (BufferId b : step.outputs) m.writes.push_back(range(b));
-    if (!step.bodies.empty()) return m;
+    if (is_control) return m;
     const StepCode& code = compiled_.code[compiled_.index.at(&step)];
     if (!code.scratch_offsets.empty()) {
       const uint64_t at = static_cast<uint64_t>(scratch_.ptr());
@@ -455,22 +457,30 @@ class CudaExecutable : public Executable {
 
   // ---- Timing ----
 
-  absl::Status MakeFlush(const MeasureOptions& options) {
-    if (!options.cold_cache || flush_.size() > 0) return absl::OkStatus();
-    RIDGE_ASSIGN_OR_RETURN(
-        flush_, DeviceBuffer::Allocate(
-                    context_, kFlushFactor * context_.facts().l2_bytes));
+  absl::Status MakeCold(const MeasureOptions& options) {
+    if (!options.cold_cache || cold_.has_value()) return absl::OkStatus();
+    RIDGE_ASSIGN_OR_RETURN(cold_, ColdCache::Create(context_));
     return absl::OkStatus();
   }
 
-  absl::Status Flush() {
-    if (flush_.size() == 0) return absl::OkStatus();
-    return Fill(stream_, flush_.ptr(), flush_.size(), ++flush_pattern_);
+  int64_t Written(const Step& step) const {
+    int64_t bytes = 0;
+    for (BufferId b : step.outputs) {
+      bytes += compiled_.program.buffers[b].bytes;
+    }
+    return bytes;
+  }
+  int64_t Written() const {
+    int64_t bytes = 0;
+    for (const Step& s : compiled_.program.entry.steps) bytes += Written(s);
+    return bytes;
   }
 
-  // Device time of `work`, sample by sample, on a cold or warm cache.
+  // Device time of `work`, which writes so many bytes, sample by sample, on a
+  // cold or warm cache.
   absl::StatusOr<std::vector<double>> Sample(
-      const MeasureOptions& options, absl::FunctionRef<absl::Status()> work) {
+      const MeasureOptions& options, int64_t written,
+      absl::FunctionRef<absl::Status()> work) {
     RIDGE_ASSIGN_OR_RETURN(Event begin, Event::Create(context_));
     RIDGE_ASSIGN_OR_RETURN(Event end, Event::Create(context_));
     std::vector<double> us;
@@ -480,7 +490,9 @@ class CudaExecutable : public Executable {
         if (us.empty()) return absl::CancelledError("interrupted");
         break;
       }
-      if (options.cold_cache) RIDGE_RETURN_IF_ERROR(Flush());
+      if (options.cold_cache) {
+        RIDGE_RETURN_IF_ERROR(cold_->Flush(written, stream_));
+      }
       RIDGE_RETURN_IF_ERROR(begin.Record(stream_));
       RIDGE_RETURN_IF_ERROR(work());
       RIDGE_RETURN_IF_ERROR(end.Record(stream_));
@@ -507,7 +519,7 @@ class CudaExecutable : public Executable {
       if (!samples[at].empty()) continue;
       MeasureOptions each = options;
       each.budget_us = options.budget_us / 4;
-      RIDGE_ASSIGN_OR_RETURN(samples[at], Sample(each, [&] {
+      RIDGE_ASSIGN_OR_RETURN(samples[at], Sample(each, Written(step), [&] {
                                return ExecuteStep(step, at, stream_);
                              }));
     }
@@ -533,8 +545,7 @@ class CudaExecutable : public Executable {
   std::optional<GraphExec> graph_;
   DeviceBuffer arena_;
   DeviceBuffer scratch_;
-  DeviceBuffer flush_;
-  uint32_t flush_pattern_ = 0;
+  std::optional<ColdCache> cold_;
   std::vector<DeviceBuffer> owned_;
   std::vector<DevicePtr> address_;
 };

@@ -469,6 +469,9 @@ absl::Status BodyWriter::EmitOne(NodeId id) {
   return absl::OkStatus();
 }
 
+// Nodes of a fold's step.
+constexpr size_t kShortFold = 12;
+
 absl::Status BodyWriter::EmitReduceLoop(NodeId id) {
   const Node& node = kernel_.nodes[id];
   std::vector<NodeId> fold = FoldOf(id);
@@ -502,8 +505,17 @@ absl::Status BodyWriter::EmitReduceLoop(NodeId id) {
   const uint64_t around = loop_vars_;
   loop_vars_ |= node.reduced;
   int opened = 0;
+  // Loads of several steps at once, where a step is short.
+  const bool is_short =
+      Needs(values, [&](NodeId m) {
+        return before(m) || kernel_.nodes[m].kind == NodeKind::kReduce;
+      }).size() <= kShortFold;
   for (int64_t v = 0; v < var_count_; ++v) {
     if (((node.reduced >> v) & 1) == 0) continue;
+    const bool is_last = (node.reduced >> v) == 1;
+    if (dialect_ == Dialect::kCuda && is_last && is_short) {
+      Line("#pragma unroll 8");
+    }
     Open(absl::StrCat("for (", index_type_, " v", v, " = 0; v", v, " < ",
                       kernel_.vars[v].extent, "; ++v", v, ") {"));
     ++opened;

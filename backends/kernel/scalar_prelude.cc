@@ -288,7 +288,8 @@ template <typename T>
 RDG_FN T rdg_ipow(T a, T b) {
   if (b < (T)0) {
     if (a == (T)1) return 1;
-    if (a == (T)-1) return (b & 1) ? (T)-1 : (T)1;
+    // (A select on the low bit: ptxas 13.0 takes the wrong side for ~0.)
+    if (a == (T)-1) return (T)(1 - 2 * (T)(b & 1));
     return 0;
   }
   uint64_t r = 1, x = (uint64_t)a;

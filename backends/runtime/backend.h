@@ -37,6 +37,8 @@ struct CompileOptions {
   bool fma_contraction = true;  // a*b+c in one rounding within float types
   std::string dump_directory;   // generated sources are written here
   bool use_cache = true;
+  // Small steps may share a launch, and are then timed as one.
+  bool chains = true;
 };
 
 // One generated kernel or library call of an executable, for reports.

@@ -45,6 +45,7 @@ enum class StepKind : uint8_t {
   kCopy,     // input 0 to output 0, same bytes
   kWhile,
   kConditional,
+  kChain,  // the steps of bodies[0] in one launch; only back ends form these
 };
 
 struct Step {
