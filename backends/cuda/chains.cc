@@ -59,8 +59,8 @@ int64_t Operations(const Kernel& kernel) {
 int64_t Touched(const Kernel& kernel) {
   double sum = 0;
   auto add = [&](int32_t buffer, uint64_t vars) {
-    const double all = static_cast<double>(
-        PhysicalBytes(kernel.buffers[buffer].shape));
+    const double all =
+        static_cast<double>(PhysicalBytes(kernel.buffers[buffer].shape));
     const double elements =
         static_cast<double>(kernel.buffers[buffer].shape.ElementCount());
     const double points = static_cast<double>(PointCount(kernel, vars));
@@ -121,8 +121,9 @@ class Former {
         run.Add(*std::move(next));
       }
       if (run.launches > 1 || run.has_control) {
-        std::vector<Step> members(std::make_move_iterator(steps.begin() + first),
-                                  std::make_move_iterator(steps.begin() + k));
+        std::vector<Step> members(
+            std::make_move_iterator(steps.begin() + first),
+            std::make_move_iterator(steps.begin() + k));
         RIDGE_ASSIGN_OR_RETURN(std::optional<Step> chain,
                                ChainOf(std::move(run), &members));
         if (chain.has_value()) {
@@ -155,8 +156,8 @@ class Former {
       case StepKind::kKernel:
         return OfKernel(step, step.kernel, step.inputs);
       case StepKind::kGemm: {
-        const double operations = 1.0 * step.gemm.m * step.gemm.n *
-                                  step.gemm.k * step.gemm.batch;
+        const double operations =
+            1.0 * step.gemm.m * step.gemm.n * step.gemm.k * step.gemm.batch;
         if (operations > kChainOpsPerBlock * kMaxChainBlocks ||
             step.gemm.k > kChainFold) {
           return std::nullopt;
@@ -190,9 +191,8 @@ class Former {
     }
     int64_t fold = 1;
     for (size_t v = kernel.space_vars; v < kernel.vars.size(); ++v) {
-      fold = std::min<int64_t>(fold * std::max<int64_t>(
-                                          1, kernel.vars[v].extent),
-                               kChainFold + 1);
+      fold = std::min<int64_t>(
+          fold * std::max<int64_t>(1, kernel.vars[v].extent), kChainFold + 1);
     }
     if (fold > kChainFold) return std::nullopt;
     std::optional<int64_t> blocks =
@@ -290,9 +290,11 @@ class Former {
     for (ChainLink& link : *links) {
       for (int32_t& a : link.arguments) a = at.at(a);
       for (int64_t bytes : link.kernel.scratch_bytes) {
-        link.arguments.push_back(static_cast<int32_t>(chain->parameters.size()));
+        link.arguments.push_back(
+            static_cast<int32_t>(chain->parameters.size()));
         // Scratch arrays are no other memory, and each is one kernel's.
-        const int64_t space = -1 - static_cast<int64_t>(chain->parameters.size());
+        const int64_t space =
+            -1 - static_cast<int64_t>(chain->parameters.size());
         ChainMemory memory = {space, 0, bytes};
         KeepLocal(chain->cluster, &memory);
         chain->parameters.push_back(memory);
@@ -347,9 +349,8 @@ class Former {
     auto rank = [&](BufferId b) {
       return memory[b].is_local ? 2 : written.contains(b) ? 1 : 0;
     };
-    std::stable_sort(buffers.begin(), buffers.end(), [&](BufferId a, BufferId b) {
-      return rank(a) < rank(b);
-    });
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [&](BufferId a, BufferId b) { return rank(a) < rank(b); });
     absl::flat_hash_map<BufferId, int32_t> at;
     for (BufferId b : buffers) {
       at[b] = static_cast<int32_t>(chain.parameters.size());
@@ -359,12 +360,13 @@ class Former {
     }
     for (size_t p = 0; p < step.inputs.size(); ++p) {
       ChainMemory& m = chain.parameters[p];
-      m.is_constant = m.end - m.begin <= kChainBytesPerBlock * run.blocks &&
-                      std::none_of(
-          chain.parameters.begin() + step.inputs.size(), chain.parameters.end(),
-          [&](const ChainMemory& w) {
-            return w.space == m.space && w.begin < m.end && m.begin < w.end;
-          });
+      m.is_constant =
+          m.end - m.begin <= kChainBytesPerBlock * run.blocks &&
+          std::none_of(chain.parameters.begin() + step.inputs.size(),
+                       chain.parameters.end(), [&](const ChainMemory& w) {
+                         return w.space == m.space && w.begin < m.end &&
+                                m.begin < w.end;
+                       });
     }
     std::vector<int64_t> scratch_bytes;
     Number(at, &chain, &run.links, &scratch_bytes);

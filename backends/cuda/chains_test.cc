@@ -163,8 +163,7 @@ ENTRY e {
 })"));
   ASSERT_EQ(f.chains.size(), 1);
   const std::string& source = f.Chain().source;
-  const std::string body =
-      source.substr(source.find("void __launch_bounds__"));
+  const std::string body = source.substr(source.find("void __launch_bounds__"));
   EXPECT_EQ(Count(body, "_partial("), 2);
   EXPECT_EQ(Count(body, "_finish("), 2);
   EXPECT_EQ(Count(body, "__syncthreads();"), 4) << body;

@@ -41,9 +41,8 @@ void BodyWriter::FindExact() {
   exact_.assign(kernel_.nodes.size(), false);
   auto jumps = [&](const Node& n) {
     if (n.kind == NodeKind::kReduce) {
-      const std::optional<Opcode>& simple =
-          kernel_.functions[n.function].simple;
-      return !simple.has_value();
+      const ScalarFunction& function = kernel_.functions[n.function];
+      return !function.simple.has_value() && !function.online;
     }
     if (n.kind != NodeKind::kOp) return false;
     switch (n.opcode) {
@@ -75,7 +74,6 @@ void BodyWriter::FindExact() {
 // Marks the nodes of which only a rounding to 16 bits or less, or a long sum,
 // is ever seen, through operations that keep the relative error as it is.
 void BodyWriter::FindLoose() {
-  constexpr int64_t kLongSum = 1024;
   const size_t count = kernel_.nodes.size();
   loose_.assign(count, true);
   auto narrow = [&](NodeId n) {

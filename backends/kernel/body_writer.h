@@ -28,6 +28,9 @@
 
 namespace ridge {
 
+// Sums of this many terms: what is rounded in each is lost in the whole.
+inline constexpr int64_t kLongSum = 1024;
+
 class BodyWriter {
  public:
   BodyWriter(const Kernel& kernel, Dialect dialect);

@@ -99,6 +99,8 @@ struct ScalarFunction {
   // Set where the function is one commutative and associative operation
   // (add, multiply, maximum, minimum, and, or, xor), by far the usual case.
   std::optional<Opcode> simple;
+  // A maximum and the sum of exponentials relative to it (schedules/online.h).
+  bool online = false;
 };
 
 // A buffer the kernel reads or writes. Inputs come first, in the order of

@@ -126,10 +126,11 @@ class ChainEmitter {
         chain_.cluster > 1
             ? absl::StrCat("__cluster_dims__(", chain_.cluster, ", 1, 1) ")
             : "";
-    emitted.source = absl::StrCat(
-        FilePrelude(), kChainHelpers, parts, "\n", kHead, " ", cluster,
-        "__launch_bounds__(", threads_, ") ", chain_.name, "(",
-        absl::StrJoin(parameters, ", "), ") {\n", locals, Ahead(), text_, "}\n");
+    emitted.source =
+        absl::StrCat(FilePrelude(), kChainHelpers, parts, "\n", kHead, " ",
+                     cluster, "__launch_bounds__(", threads_, ") ", chain_.name,
+                     "(", absl::StrJoin(parameters, ", "), ") {\n", locals,
+                     Ahead(), text_, "}\n");
     emitted.choice.name = "chain";
     emitted.choice.parameters = {{"cluster", chain_.cluster},
                                  {"threads", threads_}};
@@ -319,8 +320,8 @@ class ChainEmitter {
       std::string block = chain_.cluster > 1 ? "blockIdx.x" : "0";
       std::string thread = "threadIdx.x";
       if (beside > 1) {
-        block = absl::StrCat(block, " * ", beside, " + threadIdx.x / ",
-                             l.block);
+        block =
+            absl::StrCat(block, " * ", beside, " + threadIdx.x / ", l.block);
         thread = absl::StrCat("threadIdx.x % ", l.block);
       }
       Open(absl::StrCat(condition, "for (unsigned b = ", block, "; b < ",

@@ -50,6 +50,7 @@ Fold FoldAt(const BodyWriter& w, NodeId reduce) {
     fold.types.emplace_back(CarryType(kernel.nodes[v].type));
   }
   const ScalarFunction& function = kernel.functions[node.function];
+  fold.online = function.online;
   fold.simple = parts == 1 && function.simple.has_value() &&
                 !IdentityText(*function.simple, node.type).empty();
   return fold;

@@ -27,6 +27,8 @@ struct Fold {
   // One operation with a neutral element: partial results start from that, and
   // the initial value counts once, at the end.
   bool simple = false;
+  // A maximum and a sum relative to it (schedules/online.h): one pair a thread.
+  bool online = false;
 };
 
 // The fold that `reduce` is a result of; names are left to the caller.

@@ -10,6 +10,11 @@ namespace ridge::cuda {
 absl::Status RowPasses::Combine(const std::vector<Fold>& folds) {
   if (folds.empty()) return absl::OkStatus();
   for (const Fold& fold : folds) {
+    if (fold.online) {
+      RIDGE_RETURN_IF_ERROR(
+          ShuffleFold(&w_, fold, std::min<int64_t>(32, g_.row_threads)));
+      continue;
+    }
     w_.Line("#pragma unroll");
     w_.Open(absl::StrCat("for (int h = ", g_.vector, " / 2; h > 0; h /= 2) {"));
     w_.Line("#pragma unroll");

@@ -47,6 +47,37 @@ int64_t OpsOf(const Node& node) {
 
 }  // namespace
 
+const char kOnlineHelpers[] = R"cuda(
+template <bool kLoose>
+RDG_FN float rdg_online_exp(float x) {
+  return kLoose ? rdg_loose_exp(x) : rdg_exp(x);
+}
+// N more elements for a maximum m and the sum s of exp(a - m). An m of -inf
+// has no sum yet; one of +inf or NaN makes it NaN.
+template <bool kLoose, int N>
+RDG_FN void rdg_online(float& m, float& s, const float (&a)[N]) {
+  float t[N];
+#pragma unroll
+  for (int j = 0; j < N; ++j) t[j] = a[j];
+#pragma unroll
+  for (int h = N / 2; h > 0; h /= 2) {
+#pragma unroll
+    for (int j = 0; j < h; ++j) t[j] = rdg_max(t[j], t[j + h]);
+  }
+  const float now = rdg_max(m, t[0]);
+  const float base = now == rdg_f32(0xff800000u) ? 0.0f : now;
+#pragma unroll
+  for (int j = 0; j < N; ++j) t[j] = rdg_online_exp<kLoose>(a[j] - base);
+#pragma unroll
+  for (int h = N / 2; h > 0; h /= 2) {
+#pragma unroll
+    for (int j = 0; j < h; ++j) t[j] += t[j + h];
+  }
+  s = s * rdg_online_exp<kLoose>(m - base) + t[0];
+  m = now;
+}
+)cuda";
+
 RowPasses::RowPasses(const Kernel& kernel, const RowGeometry& geometry,
                      std::vector<Fold> columns)
     : kernel_(kernel),
@@ -443,12 +474,13 @@ absl::Status RowPasses::EmitPass(int pass) {
   RIDGE_RETURN_IF_ERROR(EmitShared(roots));
   for (const Fold& fold : folds) {
     RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
+    // One accumulator a lane: short chains of dependent additions.
+    const int64_t lanes = fold.online ? 1 : g_.vector;
     for (size_t p = 0; p < fold.names.size(); ++p) {
-      // One accumulator a lane: short chains of dependent additions.
-      w_.Line(absl::StrCat(fold.types[p], " ", fold.names[p], "[", g_.vector,
-                           "];"));
+      w_.Line(
+          absl::StrCat(fold.types[p], " ", fold.names[p], "[", lanes, "];"));
       w_.Line("#pragma unroll");
-      w_.Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ",
+      w_.Line(absl::StrCat("for (int j = 0; j < ", lanes, "; ++j) ",
                            fold.names[p], "[j] = ", FoldStart(w_, fold, p),
                            ";"));
     }
@@ -499,6 +531,11 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
       wide.emplace_back(&s, base);
     }
   }
+  auto lanes_of = [](const Fold& fold) { return absl::StrCat("o", fold.any); };
+  for (const Fold& fold : folds) {
+    if (!fold.online) continue;
+    w_.Line(absl::StrCat("float ", lanes_of(fold), "[", g_.vector, "];"));
+  }
   w_.Line("#pragma unroll");
   w_.Open(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) {"));
   for (NodeId n : needs) {
@@ -522,6 +559,11 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     }
   }
   for (const Fold& fold : folds) {
+    if (fold.online) {
+      w_.Line(
+          absl::StrCat(lanes_of(fold), "[j] = ", w_.Name(fold.values[0]), ";"));
+      continue;
+    }
     std::vector<std::string> acc;
     std::vector<std::string> values;
     for (size_t p = 0; p < fold.names.size(); ++p) {
@@ -560,6 +602,12 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     if (!RowGuard("").empty()) w_.Close();
   }
   w_.Close();
+  for (const Fold& fold : folds) {
+    if (!fold.online) continue;
+    w_.Line(absl::StrCat(
+        "rdg_online<", g_.columns >= kLongSum ? "true" : "false", ">(",
+        fold.names[0], "[0], ", fold.names[1], "[0], ", lanes_of(fold), ");"));
+  }
   for (const auto& [s, base] : wide) {
     w_.Line(absl::StrCat(RowGuard("").empty() ? "" : "if (in_range) ",
                          "rdg_store_vec(", w_.BufferName(s->buffer), " + (",

@@ -36,8 +36,9 @@
 
 namespace ridge::cuda {
 
-// CUDA functions that a kernel with a ring calls.
+// CUDA functions that a kernel with a ring, or with online folds, calls.
 extern const char kRingHelpers[];
+extern const char kOnlineHelpers[];
 
 class RowPasses {
  public:

@@ -2,6 +2,7 @@
 // maps over them, one read of each input. See row_passes.h.
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/emit/row_passes.h"
+#include "backends/kernel/schedules/online.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -49,11 +50,14 @@ void EmitThread(const RowGeometry& g, BodyWriter* w) {
 
 }  // namespace
 
-absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
+absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& written,
                                             const ScheduleChoice& choice,
                                             const DeviceLimits& device) {
-  RIDGE_RETURN_IF_ERROR(RowReduceSchedule()->CanSchedule(kernel, device));
-  const RowGeometry g = RowGeometryOf(kernel, choice, device);
+  RIDGE_RETURN_IF_ERROR(RowReduceSchedule()->CanSchedule(written, device));
+  const RowGeometry g = RowGeometryOf(written, choice, device);
+  std::optional<Kernel> online;
+  if (g.online) online = Online(written);
+  const Kernel& kernel = g.online ? *online : written;
   EmittedKernel emitted;
   emitted.choice = ChoiceOf(g);
   RowPasses passes(kernel, g, {});
@@ -90,7 +94,7 @@ absl::StatusOr<EmittedKernel> EmitRowReduce(const Kernel& kernel,
   }
   emitted.source = absl::StrCat(
       FilePrelude(), g.cluster > 1 ? kClusterHelpers : "",
-      g.stages > 0 ? kRingHelpers : "", helpers,
+      g.stages > 0 ? kRingHelpers : "", g.online ? kOnlineHelpers : "", helpers,
       "\nextern \"C\" __global__ void ", cluster, "__launch_bounds__(", bounds,
       ") ", kernel.name, "(", w.ParameterText("__restrict__"), ") {\n",
       w.TakeText(), "}\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/kernel/schedules/geometry.h"
+#include "backends/kernel/schedules/online.h"
 #include "backends/kernel/schedules/row_ring.h"
 #include "hlo/base/status_macros.h"
 
@@ -43,9 +44,21 @@ bool ReadsRowOnce(const Kernel& kernel) {
 
 }  // namespace
 
-RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
+RowGeometry RowGeometryOf(const Kernel& written, const ScheduleChoice& choice,
                           const DeviceLimits& device) {
   RowGeometry g;
+  auto many_rows = [&](const Kernel& k) {
+    return PointCount(k, SpaceMask(k) & ~MinorBit(k)) >=
+           kManyRows * device.multiprocessors;
+  };
+  std::optional<Kernel> online;
+  if (device.is_gpu) online = Online(written);
+  g.has_online = online.has_value();
+  // Where it leaves one reading, rows come at the speed of memory.
+  g.online = g.has_online &&
+             ParameterOr(choice, "online",
+                         ReadsRowOnce(*online) && many_rows(written)) != 0;
+  const Kernel& kernel = g.online ? *online : written;
   g.columns = kernel.vars[kernel.space_vars - 1].extent;
   g.rows = PointCount(kernel, SpaceMask(kernel) & ~MinorBit(kernel));
   g.vector = PowerDividing(
@@ -61,8 +74,7 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
       width, std::min<int64_t>(kMostThreads, device.max_threads_per_block));
   const int64_t most_blocks = std::min(device.max_cluster_blocks, 8);
   int64_t cluster = 1;
-  const bool once = device.is_gpu && ReadsRowOnce(kernel) &&
-                    g.rows >= kManyRows * device.multiprocessors;
+  const bool once = device.is_gpu && ReadsRowOnce(kernel) && many_rows(kernel);
   if (once) threads = std::min(threads, kThreadsOfOnce);
   auto per_thread = [&] { return CeilDiv(vectors, threads * cluster) * held; };
   if (!once && per_thread() > kComfortableBytes && most_blocks > 1) {
@@ -104,14 +116,16 @@ RowGeometry RowGeometryOf(const Kernel& kernel, const ScheduleChoice& choice,
 }
 
 ScheduleChoice ChoiceOf(const RowGeometry& g) {
-  return {"row_reduce",
-          {{"vector", g.vector},
-           {"threads", g.row_threads},
-           {"rows", g.block_rows},
-           {"cluster", g.cluster},
-           {"cached", g.cached ? 1 : 0},
-           {"stages", g.stages},
-           {"resident", g.resident}}};
+  ScheduleChoice choice = {"row_reduce",
+                           {{"vector", g.vector},
+                            {"threads", g.row_threads},
+                            {"rows", g.block_rows},
+                            {"cluster", g.cluster},
+                            {"cached", g.cached ? 1 : 0},
+                            {"stages", g.stages},
+                            {"resident", g.resident}}};
+  if (g.has_online) choice.parameters["online"] = g.online ? 1 : 0;
+  return choice;
 }
 
 namespace {
@@ -194,6 +208,9 @@ class RowReduce : public Schedule {
       }
     }
     space.axes.push_back({"resident", FirstOf(g.resident, residents)});
+    if (g.has_online) {
+      space.axes.push_back({"online", FirstOf(g.online, {0, 1})});
+    }
     return space;
   }
 
@@ -203,11 +220,14 @@ class RowReduce : public Schedule {
     return ChoiceOf(RowGeometryOf(kernel, {}, device));
   }
 
-  absl::StatusOr<Resources> Use(const Kernel& kernel,
+  absl::StatusOr<Resources> Use(const Kernel& written,
                                 const ScheduleChoice& choice,
                                 const DeviceLimits& device) const override {
-    RIDGE_RETURN_IF_ERROR(CanSchedule(kernel, device));
-    const RowGeometry g = RowGeometryOf(kernel, choice, device);
+    RIDGE_RETURN_IF_ERROR(CanSchedule(written, device));
+    const RowGeometry g = RowGeometryOf(written, choice, device);
+    std::optional<Kernel> online;
+    if (g.online) online = Online(written);
+    const Kernel& kernel = g.online ? *online : written;
     Resources r;
     r.blocks = g.Turns() * g.cluster;
     if (g.stages > 0) {

@@ -16,6 +16,8 @@
 //            blocks stay and walk over the rows, and this many turns' rows are
 //            in shared memory or on their way there
 //   resident blocks that a multiprocessor has registers and shared memory for
+//   online   1: a maximum and the sum of exponentials relative to it in one
+//            pass (online.h); only of kernels that have both
 #ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
 
@@ -36,6 +38,8 @@ struct RowGeometry {
   // Blocks that share a multiprocessor: one waits for its cluster or for
   // memory while another works.
   int64_t resident = 1;
+  bool online = false;
+  bool has_online = false;  // the kernel has a form for that
 
   int64_t Width() const { return row_threads * cluster; }
   int64_t BlockThreads() const { return row_threads * block_rows; }

@@ -90,6 +90,16 @@ void CountWork(const Kernel& kernel,
       case NodeKind::kReduce:
         // The results of one fold share its function: the first pays.
         if (n.result != 0) break;
+        if (kernel.functions[n.function].online) {
+          // By vectors: what bringing two pairs together takes is rare.
+          for (Opcode o : {Opcode::kMaximum, Opcode::kSubtract, Opcode::kExp,
+                           Opcode::kAdd}) {
+            Node step;
+            step.opcode = o;
+            AddOp(step, times, r);
+          }
+          break;
+        }
         for (const Node& step : kernel.functions[n.function].nodes) {
           if (step.kind == NodeKind::kOp) AddOp(step, times, r);
         }
