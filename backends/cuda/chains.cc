@@ -19,7 +19,9 @@ namespace {
 // A launch has few parameters.
 constexpr size_t kMaxLinks = 64;
 constexpr size_t kMaxParameters = 200;
-// Of what a kernel may declare, 48 KiB.
+// What a kernel may declare; of that, what the steps' own text does, and what
+// the values between them take.
+constexpr int64_t kMaxStaticBytes = 48 << 10;
 constexpr int64_t kMaxSharedBytes = 20 << 10;
 constexpr int64_t kMaxLocalBytes = 24 << 10;
 
@@ -329,6 +331,8 @@ class Former {
     Chain chain;
     chain.name = absl::StrCat("chain_", emitted_.size());
     chain.cluster = static_cast<int>(run.blocks);
+    chain.most_fetched = std::min(
+        chain.most_fetched, device_.shared_bytes_per_block - kMaxStaticBytes);
     Step step;
     step.kind = StepKind::kChain;
     step.name = chain.name;

@@ -101,12 +101,13 @@ TEST(ChainsTest, SmallStepsShareALaunch) {
   // Each step reads what the one before wrote.
   const std::string body =
       chain.source.substr(chain.source.find("void __launch_bounds__"));
-  EXPECT_EQ(Count(body, "__syncthreads();"), 2) << body;
+  EXPECT_EQ(Count(body, "__syncthreads();"), 1 + 2) << body;
   // What nobody else sees stays in the block: the result leaves.
-  EXPECT_EQ(Count(body, "__shared__"), 2) << body;
+  EXPECT_EQ(Count(body, "char local[2048];"), 1) << body;
   EXPECT_EQ(chain.launches[0].arguments.size(), 4);
   // The weights are asked for at the start.
-  EXPECT_EQ(Count(body, "rdg_near("), 3) << body;
+  EXPECT_EQ(Count(body, "rdg_fetch("), 3) << body;
+  EXPECT_EQ(chain.launches[0].shared_bytes, 2 * 64 * 64 * 4 + 4 * 64 * 4);
   // What a step wrote may not come from the read-only cache.
   EXPECT_FALSE(absl::StrContains(
       chain.source.substr(chain.source.find("namespace part_0")),
@@ -141,7 +142,7 @@ ENTRY e {
   const std::string& source = f.Chain().source;
   EXPECT_EQ(Count(source.substr(source.find("void __launch_bounds__")),
                   "__syncthreads();"),
-            0);
+            1);  // for what was fetched
 }
 
 TEST(ChainsTest, KernelsOfTwoLaunchesMeetBeforeAndAfter) {
@@ -164,9 +165,9 @@ ENTRY e {
   ASSERT_EQ(f.chains.size(), 1);
   const std::string& source = f.Chain().source;
   const std::string body = source.substr(source.find("void __launch_bounds__"));
-  EXPECT_EQ(Count(body, "_partial("), 2);
-  EXPECT_EQ(Count(body, "_finish("), 2);
-  EXPECT_EQ(Count(body, "__syncthreads();"), 4) << body;
+  EXPECT_EQ(Count(body, "::f1("), 3);  // the quotients too
+  EXPECT_EQ(Count(body, "::f2("), 2);
+  EXPECT_EQ(Count(body, "__syncthreads();"), 1 + 4) << body;
 }
 
 TEST(ChainsTest, SameKernelsShareTheirText) {
@@ -174,6 +175,28 @@ TEST(ChainsTest, SameKernelsShareTheirText) {
   const std::string& source = f.Chain().source;
   EXPECT_EQ(Count(source, "RDG_PART void"), 2) << source;
   EXPECT_EQ(Count(source, "__noinline__"), 1);
+}
+
+TEST(ChainsTest, LayersAreALoop) {
+  std::string body;
+  for (int layer = 0; layer < 6; ++layer) {
+    absl::StrAppend(&body, "w", layer, " = f32[32,32] parameter(", layer + 1,
+                    ")\nd", layer, " = f32[1,32] dot(x", layer, ", w", layer,
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nt",
+                    layer, " = f32[1,32] tanh(d", layer, ")\n",
+                    layer < 5 ? "" : "ROOT ", "x", layer + 1,
+                    " = f32[1,32] add(t", layer, ", x", layer, ")\n");
+  }
+  RIDGE_ASSERT_OK_AND_ASSIGN(
+      Formed f, Form(absl::StrCat("HloModule m\nENTRY e {\n",
+                                  "x0 = f32[1,32] parameter(0)\n", body, "}")));
+  ASSERT_EQ(f.chains.size(), 1);
+  const std::string& source = f.Chain().source;
+  const std::string kernel = source.substr(source.find("rdg_arrays array)"));
+  // The first layer reads a parameter and the last writes the result.
+  EXPECT_EQ(Count(kernel, "for (int k = 0; k < 4; ++k) {"), 1) << kernel;
+  EXPECT_EQ(Count(kernel, "rdg_any{fetched + 4224 + k * 4096}"), 1) << kernel;
+  ExpectCompiles(f.Chain());
 }
 
 TEST(ChainsTest, LoopsAndBranchesInside) {

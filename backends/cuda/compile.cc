@@ -309,6 +309,7 @@ class Compiler {
         ready.config.dynamic_shared_bytes = l.shared_bytes;
         ready.config.cluster.x = static_cast<unsigned>(l.cluster);
         ready.arguments = l.arguments;
+        ready.packed = l.packed;
         if (l.resident) {
           RIDGE_RETURN_IF_ERROR(FitOnDevice(ready.function, &ready.config));
         }

@@ -25,6 +25,7 @@ struct ReadyLaunch {
   Function function;
   LaunchConfig config;
   std::vector<int32_t> arguments;  // as in Launch
+  bool packed = false;
 };
 
 // What a step of the program runs.

@@ -375,16 +375,23 @@ class CudaExecutable : public Executable {
     const std::vector<BufferId>& inputs =
         step.kind == StepKind::kGemm ? step.group_inputs : step.inputs;
     for (const ReadyLaunch& launch : code.launches) {
-      KernelArgs args;
+      std::vector<DevicePtr> addresses;
       for (int32_t a : launch.arguments) {
         if (a < 0) {
-          args.Add<DevicePtr>(scratch_.ptr() + code.scratch_offsets[-1 - a]);
+          addresses.push_back(scratch_.ptr() + code.scratch_offsets[-1 - a]);
         } else if (a < static_cast<int32_t>(inputs.size())) {
-          args.Add<DevicePtr>(address_[inputs[a]]);
+          addresses.push_back(address_[inputs[a]]);
         } else {
-          args.Add<DevicePtr>(
+          addresses.push_back(
               address_[step.outputs[a - static_cast<int32_t>(inputs.size())]]);
         }
+      }
+      KernelArgs args;
+      if (launch.packed) {
+        args.AddBytes(addresses.data(), addresses.size() * sizeof(DevicePtr),
+                      alignof(DevicePtr));
+      } else {
+        for (DevicePtr a : addresses) args.Add<DevicePtr>(a);
       }
       RIDGE_RETURN_IF_ERROR(
           launch.function.Launch(launch.config, args, stream));

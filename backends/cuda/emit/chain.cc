@@ -1,9 +1,14 @@
 #include "backends/cuda/emit/chain.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -47,12 +52,22 @@ RDG_FN void rdg_ahead(const char* p, int64_t bytes, int64_t first,
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p + at));
   }
 }
-RDG_FN void rdg_near(const char* p, int64_t bytes, int64_t first,
-                     int64_t step) {
-  for (int64_t at = first * 128; at < bytes; at += step * 128) {
-    unsigned value;
-    asm volatile("ld.global.ca.u8 %0, [%1];" : "=r"(value) : "l"(p + at));
+// Copies it to shared memory, on its own.
+RDG_FN void rdg_fetch(char* to, const char* from, int bytes, int first,
+                      int step) {
+  const int whole = bytes / 16 * 16;
+#pragma unroll 1
+  for (int at = first * 16; at < whole; at += step * 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to + at)),
+                 "l"(from + at)
+                 : "memory");
   }
+#pragma unroll 1
+  for (int at = whole + first; at < bytes; at += step) to[at] = from[at];
+}
+RDG_FN void rdg_fetched() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
 }
 RDG_FN void rdg_copy(char* to, const char* from, int64_t bytes, int64_t first,
                      int64_t step) {
@@ -60,38 +75,117 @@ RDG_FN void rdg_copy(char* to, const char* from, int64_t bytes, int64_t first,
 }
 )cuda";
 
+// A launch's function, its parameters in the order in which its text uses
+// them and under names of their own.
+struct PartFunction {
+  std::string name;
+  std::string types;       // of the parameters, in the new order
+  std::string body;        // from the end of the parameters on
+  std::vector<int> order;  // parameter k was number order[k]
+};
+
 // A kernel's text as functions of a block. Kernels whose texts differ in names
 // alone share them: code that runs once comes from memory, at a wait for each
 // 128 bytes.
 struct Part {
-  std::string space;                   // the namespace that they are in
-  std::vector<std::string> functions;  // by launch
-  std::string text;
+  std::string space;                    // the namespace that they are in
+  std::vector<PartFunction> functions;  // in the order of the text
   bool has_shared = false;
   int uses = 0;
+
+  const PartFunction& Find(absl::string_view name) const {
+    for (const PartFunction& f : functions) {
+      if (f.name == name) return f;
+    }
+    return functions[0];
+  }
 };
 
-// Without comments, and with the launches' functions by number.
-std::string WithoutNames(const EmittedKernel& kernel) {
-  std::string text;
-  for (absl::string_view line : absl::StrSplit(kernel.source, '\n')) {
-    absl::StrAppend(&text, line.substr(0, line.find("  // ")), "\n");
-  }
-  for (size_t l = 0; l < kernel.launches.size(); ++l) {
-    const std::string head =
-        absl::StrCat(") ", kernel.launches[l].function, "(");
-    const size_t at = text.find(head);
-    if (at != std::string::npos) {
-      text.replace(at, head.size(), absl::StrCat(") ", l, "("));
+bool IsNameChar(char c) { return absl::ascii_isalnum(c) || c == '_'; }
+
+// The text with its identifiers as `rename` gives them.
+std::string Renamed(absl::string_view text,
+                    absl::FunctionRef<std::string(absl::string_view)> rename) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && IsNameChar(text[end])) ++end;
+    if (end == at) {
+      out.push_back(text[at++]);
+      continue;
     }
-    absl::StrAppend(&text, kernel.launches[l].block, " ");
+    out += rename(text.substr(at, end - at));
+    at = end;
   }
-  return text;
+  return out;
+}
+
+std::string WithoutComments(absl::string_view text) {
+  std::vector<std::string> lines;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view code = line.substr(0, line.find("//"));
+    lines.emplace_back(absl::StripTrailingAsciiWhitespace(code));
+  }
+  return absl::StrJoin(lines, "\n");
+}
+
+// `text` from " __launch_bounds__(N) name(parameters" on, to the next kernel.
+absl::StatusOr<PartFunction> Parsed(absl::string_view text) {
+  PartFunction f;
+  const size_t name = text.find(") ") + 2;
+  const size_t open = text.find('(', name);
+  const size_t close = text.find(')', open);
+  RIDGE_RET_CHECK(close != absl::string_view::npos);
+  f.name = std::string(text.substr(name, open - name));
+  std::vector<std::string> names, types;
+  for (absl::string_view parameter :
+       absl::StrSplit(text.substr(open + 1, close - open - 1), ", ")) {
+    const size_t space = parameter.rfind(' ');
+    RIDGE_RET_CHECK(space != absl::string_view::npos);
+    names.emplace_back(parameter.substr(space + 1));
+    types.emplace_back(parameter.substr(0, space));
+  }
+  std::map<std::string, std::string, std::less<>> new_names;
+  auto take = [&](absl::string_view old) {
+    for (size_t p = 0; p < names.size(); ++p) {
+      if (names[p] != old || new_names.count(old) != 0) continue;
+      const std::string to = absl::StrCat("arg", f.order.size());
+      absl::StrAppend(&f.types, f.order.empty() ? "" : ", ", types[p], " ", to);
+      new_names[names[p]] = to;
+      f.order.push_back(static_cast<int>(p));
+    }
+  };
+  f.body = Renamed(text.substr(close), [&](absl::string_view old) {
+    take(old);
+    auto it = new_names.find(old);
+    return it == new_names.end() ? std::string(old) : it->second;
+  });
+  for (const std::string& n : names) take(n);
+  return f;
 }
 
 class ChainEmitter {
  public:
-  explicit ChainEmitter(const Chain& chain) : chain_(chain) {}
+  explicit ChainEmitter(const Chain& chain) : chain_(chain) {
+    int32_t number = 0;
+    for (const ChainMemory& m : chain.parameters) {
+      Place place;
+      if (!m.is_local) place.array = number++;
+      const int64_t bytes =
+          (std::max<int64_t>(1, m.end - m.begin) + 15) / 16 * 16;
+      const bool fetch = m.is_constant && chain.cluster == 1 &&
+                         fetched_bytes_ + bytes <= chain.most_fetched;
+      int64_t& used = m.is_local ? local_bytes_ : fetched_bytes_;
+      if (m.is_local || fetch) {
+        place.shared = m.is_local ? "local" : "fetched";
+        place.at = used;
+        used += bytes;
+      } else {
+        place.at = place.array;
+      }
+      place_.push_back(place);
+    }
+  }
 
   absl::StatusOr<EmittedKernel> Run() {
     threads_ = Threads(chain_.links);
@@ -102,35 +196,39 @@ class ChainEmitter {
     launch.grid = chain_.cluster;
     launch.cluster = chain_.cluster;
     launch.block = threads_;
-    std::vector<std::string> parameters;
-    std::string locals;
     for (size_t p = 0; p < chain_.parameters.size(); ++p) {
-      const ChainMemory& m = chain_.parameters[p];
-      if (m.is_local) {
-        absl::StrAppend(&locals, "  __shared__ __align__(16) char p", p, "[",
-                        std::max<int64_t>(1, m.end - m.begin), "];\n");
-        continue;
-      }
+      if (place_[p].array < 0) continue;
       launch.arguments.push_back(static_cast<int32_t>(p));
-      parameters.push_back(absl::StrCat("char* p", p));
     }
+    std::string locals;
+    if (local_bytes_ > 0) {
+      locals = absl::StrCat("  __shared__ __align__(16) char local[",
+                            local_bytes_, "];\n");
+    }
+    if (fetched_bytes_ > 0) {
+      locals += "  extern __shared__ __align__(16) char fetched[];\n";
+    }
+    launch.shared_bytes = fetched_bytes_;
     std::string parts;
-    for (const auto& [key, part] : parts_) {
+    for (const std::string& key : part_order_) {
+      const Part& part = parts_.at(key);
       absl::StrAppend(&parts, "\nnamespace ", part.space, " {\n",
                       "#define RDG_PART static __device__ ",
                       part.uses > 1 ? "__noinline__" : "__forceinline__", "\n",
-                      part.text, "#undef RDG_PART\n}  // namespace ",
-                      part.space, "\n");
+                      key, "#undef RDG_PART\n}  // namespace ", part.space,
+                      "\n");
     }
     const std::string cluster =
         chain_.cluster > 1
             ? absl::StrCat("__cluster_dims__(", chain_.cluster, ", 1, 1) ")
             : "";
-    emitted.source =
-        absl::StrCat(FilePrelude(), kChainHelpers, parts, "\n", kHead, " ",
-                     cluster, "__launch_bounds__(", threads_, ") ", chain_.name,
-                     "(", absl::StrJoin(parameters, ", "), ") {\n", locals,
-                     Ahead(), text_, "}\n");
+    emitted.source = absl::StrCat(
+        FilePrelude(), kChainHelpers, parts,
+        "\nstruct rdg_arrays {\n  char* p[", launch.arguments.size(),
+        "];\n};\n", kHead, " ", cluster, "__launch_bounds__(", threads_, ") ",
+        chain_.name, "(const __grid_constant__ rdg_arrays array) {\n", locals,
+        Ahead(), text_, "}\n");
+    launch.packed = true;
     emitted.choice.name = "chain";
     emitted.choice.parameters = {{"cluster", chain_.cluster},
                                  {"threads", threads_}};
@@ -139,6 +237,21 @@ class ChainEmitter {
   }
 
  private:
+  // Where a parameter is: at an offset of an array in shared memory, or the
+  // number in `array` that it came under.
+  struct Place {
+    absl::string_view shared;
+    int64_t at = 0;
+    int32_t array = -1;
+  };
+  std::string Text(int32_t p, int64_t step = 0) const {
+    const Place& place = place_[p];
+    std::string at = absl::StrCat(place.at);
+    if (step != 0) absl::StrAppend(&at, " + k * ", step);
+    return place.shared.empty() ? absl::StrCat("array.p[", at, "]")
+                                : absl::StrCat(place.shared, " + ", at);
+  }
+
   // Enough for the widest link, where turns can go side by side.
   int Threads(const std::vector<ChainLink>& links) const {
     int64_t most = 32;
@@ -173,13 +286,19 @@ class ChainEmitter {
   // What no link writes is asked for at once, so that one wait serves all.
   std::string Ahead() const {
     std::string text;
-    const absl::string_view function =
-        chain_.cluster == 1 ? "rdg_near" : "rdg_ahead";
     for (size_t p = 0; p < chain_.parameters.size(); ++p) {
       const ChainMemory& m = chain_.parameters[p];
-      if (!m.is_constant || m.is_local || m.begin == m.end) continue;
-      absl::StrAppend(&text, "  ", function, "(p", p, ", ", m.end - m.begin,
-                      ", ", First(), ", ", AllThreads(), ");\n");
+      const Place& place = place_[p];
+      if (!m.is_constant || place.array < 0 || m.begin == m.end) continue;
+      const bool fetch = !place.shared.empty();
+      absl::StrAppend(
+          &text, "  ",
+          fetch ? absl::StrCat("rdg_fetch(", Text(p)) : "rdg_ahead(",
+          fetch ? ", " : "", "array.p[", place.array, "], ", m.end - m.begin,
+          ", ", First(), ", ", AllThreads(), ");\n");
+    }
+    if (fetched_bytes_ > 0) {
+      absl::StrAppend(&text, "  rdg_fetched();\n  __syncthreads();\n");
     }
     return text;
   }
@@ -220,40 +339,158 @@ class ChainEmitter {
     }
   }
 
-  // A barrier where the link meets what was touched since the last.
-  void Enter(const ChainLink& link) {
+  bool Conflicts(const ChainLink& link) const {
     for (size_t a = 0; a < link.arguments.size(); ++a) {
       const int32_t p = link.arguments[a];
       if (MeetsAny(written_, p) ||
           (a >= link.first_written && MeetsAny(read_, p))) {
-        Barrier();
-        break;
+        return true;
       }
     }
+    return false;
+  }
+
+  // A barrier where the link meets what was touched since the last.
+  void Enter(const ChainLink& link) {
+    if (Conflicts(link)) Barrier();
     Touch(link);
   }
 
   absl::Status EmitLinks(const std::vector<ChainLink>& links) {
-    for (const ChainLink& link : links) {
-      switch (link.kind) {
-        case ChainLink::Kind::kKernel:
-          Enter(link);
-          RIDGE_RETURN_IF_ERROR(EmitKernelLink(link));
-          break;
-        case ChainLink::Kind::kCopy:
-          Enter(link);
-          Line(absl::StrCat("rdg_copy(p", link.arguments[1], ", p",
-                            link.arguments[0], ", ", link.bytes, ", ", First(),
-                            ", ", AllThreads(), ");  // ", link.name));
-          break;
-        case ChainLink::Kind::kWhile:
-          RIDGE_RETURN_IF_ERROR(EmitWhile(link));
-          break;
-        case ChainLink::Kind::kBranch:
-          RIDGE_RETURN_IF_ERROR(EmitBranch(link));
-          break;
+    for (size_t at = 0; at < links.size();) {
+      RIDGE_ASSIGN_OR_RETURN(Repeats r, RepeatsAt(links, at));
+      if (r.count > 2) {
+        RIDGE_RETURN_IF_ERROR(EmitRepeats(links, at, r));
+        at += r.length * r.count;
+        continue;
+      }
+      RIDGE_RETURN_IF_ERROR(EmitLink(links[at++]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EmitLink(const ChainLink& link) {
+    switch (link.kind) {
+      case ChainLink::Kind::kKernel:
+        Enter(link);
+        return EmitKernelLink(link, {});
+      case ChainLink::Kind::kCopy:
+        Enter(link);
+        Line(absl::StrCat("rdg_copy(", Text(link.arguments[1]), ", ",
+                          Text(link.arguments[0]), ", ", link.bytes, ", ",
+                          First(), ", ", AllThreads(), ");  // ", link.name));
+        return absl::OkStatus();
+      case ChainLink::Kind::kWhile:
+        return EmitWhile(link);
+      case ChainLink::Kind::kBranch:
+        return EmitBranch(link);
+    }
+    return absl::OkStatus();
+  }
+
+  // ---- Layers: the same kernels again, on the next arrays ----
+
+  struct Repeats {
+    size_t length = 1;  // links
+    size_t count = 1;
+  };
+  static constexpr size_t kLongestRepeat = 8;
+
+  // Argument a of link b is `step` further than that of link a, for every one.
+  std::optional<std::vector<int64_t>> Steps(const ChainLink& a,
+                                            const ChainLink& b) const {
+    if (a.arguments.size() != b.arguments.size()) return std::nullopt;
+    std::vector<int64_t> steps;
+    for (size_t k = 0; k < a.arguments.size(); ++k) {
+      const Place& x = place_[a.arguments[k]];
+      const Place& y = place_[b.arguments[k]];
+      if (x.shared != y.shared) return std::nullopt;
+      steps.push_back(y.at - x.at);
+    }
+    return steps;
+  }
+
+  // The arguments of a link in the order of the part's first launch: those of
+  // two kernels that share a part may differ in order.
+  absl::StatusOr<bool> Alike(const ChainLink& a, const ChainLink& b) {
+    if (a.kind != ChainLink::Kind::kKernel || b.kind != a.kind) return false;
+    if (a.kernel.launches.size() != b.kernel.launches.size()) return false;
+    RIDGE_ASSIGN_OR_RETURN(PartText x, TextOf(a.kernel));
+    RIDGE_ASSIGN_OR_RETURN(PartText y, TextOf(b.kernel));
+    if (x.key != y.key) return false;
+    for (size_t f = 0; f < x.part.functions.size(); ++f) {
+      if (x.part.functions[f].order != y.part.functions[f].order) return false;
+    }
+    for (size_t l = 0; l < a.kernel.launches.size(); ++l) {
+      if (a.kernel.launches[l].grid != b.kernel.launches[l].grid) return false;
+    }
+    return true;
+  }
+
+  absl::StatusOr<Repeats> RepeatsAt(const std::vector<ChainLink>& links,
+                                    size_t at) {
+    Repeats best;
+    for (size_t length = 1; length <= kLongestRepeat; ++length) {
+      Repeats r = {length, 1};
+      std::vector<std::vector<int64_t>> steps(length);
+      for (size_t next = at + length; next + length <= links.size();
+           next += length, ++r.count) {
+        bool same = true;
+        for (size_t k = 0; k < length && same; ++k) {
+          RIDGE_ASSIGN_OR_RETURN(same, Alike(links[at + k], links[next + k]));
+          if (!same) break;
+          auto s = Steps(links[next + k - length], links[next + k]);
+          same = s.has_value() && (r.count == 1 || *s == steps[k]);
+          if (same) steps[k] = *std::move(s);
+        }
+        if (!same) break;
+      }
+      if (r.count > 2 && r.length * r.count > best.length * best.count) {
+        best = r;
       }
     }
+    return best;
+  }
+
+  // Links of the repeat ahead of which all rounds need a barrier.
+  std::set<size_t> BarriersOf(const std::vector<ChainLink>& links, size_t at,
+                              const Repeats& r) {
+    std::set<size_t> barriers;
+    for (bool again = true; again;) {
+      again = false;
+      read_.clear();
+      written_.clear();
+      for (size_t k = 0; k < r.length * r.count && !again; ++k) {
+        const ChainLink& link = links[at + k];
+        if (barriers.count(k % r.length) != 0) {
+          read_.clear();
+          written_.clear();
+        } else if (Conflicts(link)) {
+          barriers.insert(k % r.length);
+          again = true;
+        }
+        Touch(link);
+      }
+    }
+    return barriers;
+  }
+
+  absl::Status EmitRepeats(const std::vector<ChainLink>& links, size_t at,
+                           const Repeats& r) {
+    Barrier();
+    const std::set<size_t> barriers = BarriersOf(links, at, r);
+    Line("#pragma unroll 1");
+    Open(absl::StrCat("for (int k = 0; k < ", r.count, "; ++k) {"));
+    for (size_t k = 0; k < r.length; ++k) {
+      touched_ = true;
+      if (barriers.count(k) != 0) Barrier();
+      Touch(links[at + k]);
+      RIDGE_RETURN_IF_ERROR(EmitKernelLink(
+          links[at + k], *Steps(links[at + k], links[at + k + r.length])));
+    }
+    Close();
+    touched_ = true;
+    Barrier();
     return absl::OkStatus();
   }
 
@@ -264,8 +501,8 @@ class ChainEmitter {
     Open(absl::StrCat("for (;;) {  // ", link.name));
     RIDGE_RETURN_IF_ERROR(EmitLinks(link.bodies[0]));
     Barrier();
-    Line(absl::StrCat("const bool goes_on = *(const volatile bool*)p",
-                      link.arguments[0], ";"));
+    Line(absl::StrCat("const bool goes_on = *(const volatile bool*)(",
+                      Text(link.arguments[0]), ");"));
     touched_ = true;
     Barrier();
     Line("if (!goes_on) break;");
@@ -280,11 +517,11 @@ class ChainEmitter {
     Barrier();
     Open(absl::StrCat("{  // ", link.name));
     if (link.is_pred) {
-      Line(absl::StrCat("const int branch = *(const volatile bool*)p",
-                        link.arguments[0], " ? 0 : 1;"));
+      Line(absl::StrCat("const int branch = *(const volatile bool*)(",
+                        Text(link.arguments[0]), ") ? 0 : 1;"));
     } else {
-      Line(absl::StrCat("const int at = *(const volatile int*)p",
-                        link.arguments[0], ";"));
+      Line(absl::StrCat("const int at = *(const volatile int*)(",
+                        Text(link.arguments[0]), ");"));
       Line(absl::StrCat("const int branch = at < 0 || at > ", last, " ? ", last,
                         " : at;"));
     }
@@ -300,8 +537,17 @@ class ChainEmitter {
     return absl::OkStatus();
   }
 
-  absl::Status EmitKernelLink(const ChainLink& link) {
-    RIDGE_ASSIGN_OR_RETURN(const Part* part, PartOf(link.kernel));
+  // `steps`: how far each argument moves with k, the round; none: not at all.
+  absl::Status EmitKernelLink(const ChainLink& link,
+                              const std::vector<int64_t>& steps) {
+    RIDGE_ASSIGN_OR_RETURN(PartText own, TextOf(link.kernel));
+    auto [it, inserted] = parts_.try_emplace(own.key, own.part);
+    Part& part = it->second;
+    ++part.uses;
+    if (inserted) {
+      part.space = absl::StrCat("part_", part_order_.size());
+      part_order_.push_back(own.key);
+    }
     const size_t buffers =
         link.arguments.size() - link.kernel.scratch_bytes.size();
     for (size_t k = 0; k < link.kernel.launches.size(); ++k) {
@@ -311,7 +557,7 @@ class ChainEmitter {
         Touch(link);
       }
       const int64_t beside =
-          part->has_shared ? 1 : std::max<int64_t>(1, threads_ / l.block);
+          part.has_shared ? 1 : std::max<int64_t>(1, threads_ / l.block);
       const int64_t at_once = beside * chain_.cluster;
       std::string condition;
       if (beside * l.block < threads_) {
@@ -329,15 +575,21 @@ class ChainEmitter {
       std::vector<std::string> arguments = {
           "rdg_at{b}", absl::StrCat("rdg_at{", l.grid, "}"),
           absl::StrCat("rdg_at{", thread, "}")};
-      for (int32_t a : l.arguments) {
+      // By its own names; the text goes by those of the part's first kernel.
+      const PartFunction& f = own.part.Find(l.function);
+      for (int o : f.order) {
+        const int32_t a = l.arguments[o];
         const size_t index = a >= 0 ? a : buffers + (-1 - a);
-        arguments.push_back(
-            absl::StrCat("rdg_any{p", link.arguments[index], "}"));
+        arguments.push_back(absl::StrCat(
+            "rdg_any{",
+            Text(link.arguments[index], steps.empty() ? 0 : steps[index]),
+            "}"));
       }
-      Line(absl::StrCat(part->space, "::", part->functions[k], "(",
+      const size_t number = &f - own.part.functions.data();
+      Line(absl::StrCat(part.space, "::", "f", number + 1, "(",
                         absl::StrJoin(arguments, ", "), ");",
                         k == 0 ? absl::StrCat("  // ", link.name) : ""));
-      if (part->has_shared && l.grid > at_once) {
+      if (part.has_shared && l.grid > at_once) {
         Line(absl::StrCat("rdg_meet<", l.block, ">();"));
       }
       Close();
@@ -345,47 +597,49 @@ class ChainEmitter {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<const Part*> PartOf(const EmittedKernel& kernel) {
-    auto [it, inserted] = parts_.try_emplace(WithoutNames(kernel));
-    Part& part = it->second;
-    ++part.uses;
-    if (!inserted) return &part;
-    part.space = absl::StrCat("part_", parts_.size() - 1);
-    for (const Launch& l : kernel.launches) {
-      part.functions.push_back(l.function);
-    }
-    absl::string_view text = kernel.source;
-    RIDGE_RET_CHECK(absl::ConsumePrefix(&text, FilePrelude()));
-    part.has_shared = StaticSharedBytes(text) > 0;
-    for (size_t at = text.find(kHead); at != absl::string_view::npos;
-         at = text.find(kHead)) {
-      absl::StrAppend(&part.text, text.substr(0, at));
-      text.remove_prefix(at + kHead.size());
-      // " __launch_bounds__(N) name(parameters"
-      const size_t name = text.find(") ") + 2;
-      const size_t open = text.find('(', name);
-      RIDGE_RET_CHECK(open != absl::string_view::npos);
-      const std::string function(text.substr(name, open - name));
+  // A kernel's functions; and their text, which is the same for kernels that
+  // can share it.
+  struct PartText {
+    Part part;
+    std::string key;
+  };
+  absl::StatusOr<PartText> TextOf(const EmittedKernel& kernel) {
+    auto it = texts_.find(&kernel);
+    if (it != texts_.end()) return it->second;
+    absl::string_view source = kernel.source;
+    RIDGE_RET_CHECK(absl::ConsumePrefix(&source, FilePrelude()));
+    PartText text;
+    text.part.has_shared = StaticSharedBytes(source) > 0;
+    const std::string clean = absl::StrReplaceAll(
+        WithoutComments(source),
+        // Links write what later ones read: no array is one function's alone.
+        {{" __restrict__", ""}});
+    std::vector<absl::string_view> pieces = absl::StrSplit(clean, kHead);
+    text.key = std::string(pieces[0]);
+    for (size_t f = 1; f < pieces.size(); ++f) {
+      RIDGE_ASSIGN_OR_RETURN(PartFunction function, Parsed(pieces[f]));
+      int block = 0;
       for (const Launch& l : kernel.launches) {
-        if (l.function != function) continue;
-        absl::StrAppend(&part.text, "#undef __syncthreads\n",
-                        "#define __syncthreads rdg_meet<", l.block, ">\n");
-        break;
+        if (l.function == function.name) block = l.block;
       }
-      absl::StrAppend(&part.text, "RDG_PART void ", function,
+      absl::StrAppend(&text.key, "#define __syncthreads rdg_meet<", block,
+                      ">\nRDG_PART void f", f,
                       "(const rdg_at blockIdx, const rdg_at gridDim, ",
-                      "const rdg_at threadIdx, ");
-      text.remove_prefix(open + 1);
+                      "const rdg_at threadIdx, ", function.types, function.body,
+                      "#undef __syncthreads\n");
+      text.part.functions.push_back(std::move(function));
     }
-    absl::StrAppend(&part.text, text, "#undef __syncthreads\n");
-    // Links write what later ones read: no array is one function's alone.
-    absl::StrReplaceAll({{" __restrict__", ""}}, &part.text);
-    return &part;
+    return texts_[&kernel] = std::move(text);
   }
 
   const Chain& chain_;
   int threads_ = 32;
-  std::map<std::string, Part> parts_;  // by WithoutNames
+  std::vector<Place> place_;  // by parameter
+  int64_t local_bytes_ = 0;
+  int64_t fetched_bytes_ = 0;
+  std::map<std::string, Part> parts_;  // by text
+  std::vector<std::string> part_order_;
+  std::map<const EmittedKernel*, PartText> texts_;
   std::string text_;
   int indent_ = 1;
   bool touched_ = false;

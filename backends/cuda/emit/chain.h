@@ -48,6 +48,8 @@ struct Chain {
   std::vector<ChainLink> links;
   std::vector<ChainMemory> parameters;
   int cluster = 1;  // blocks; a power of two up to 8
+  // For arrays that no link writes: bytes of dynamic shared memory.
+  int64_t most_fetched = 160 << 10;
 };
 
 // Launches that one block can run in turns: no cluster, no dynamic shared

@@ -23,6 +23,8 @@ struct Launch {
   // The blocks walk over the work: no more are launched than fit the device
   // at once.
   bool resident = false;
+  // The function takes one struct of all addresses, not one by one.
+  bool packed = false;
   // Parameters in order: n >= 0 is the kernel's buffer n, -1 - s is scratch s.
   std::vector<int32_t> arguments;
 };

@@ -108,8 +108,7 @@ ScalarFunction Combiner() {
   const NodeId m = w.Op(Opcode::kMaximum, {0, 2});
   const NodeId one = w.Const(kOne);
   auto part = [&](NodeId own, NodeId sum) {
-    const NodeId is_same =
-        w.Op(Opcode::kCompare, {own, m}, ElementType::kPred);
+    const NodeId is_same = w.Op(Opcode::kCompare, {own, m}, ElementType::kPred);
     f.nodes.back().direction = ComparisonDirection::kEq;
     const NodeId factor =
         w.Op(Opcode::kExp, {w.Op(Opcode::kSubtract, {own, m})});
@@ -166,10 +165,10 @@ std::optional<Kernel> Online(const Kernel& kernel) {
     auto it = by_sum.find(n);
     if (it != by_sum.end()) {
       const Pair& pair = it->second;
-      const NodeId difference = w.Op(
-          Opcode::kSubtract, {to[pair.maximum], to[pair.reference]});
-      to[n] = w.Op(Opcode::kMultiply, {sum_of[pair.maximum],
-                                       w.Op(Opcode::kExp, {difference})});
+      const NodeId difference =
+          w.Op(Opcode::kSubtract, {to[pair.maximum], to[pair.reference]});
+      to[n] = w.Op(Opcode::kMultiply,
+                   {sum_of[pair.maximum], w.Op(Opcode::kExp, {difference})});
       online.nodes.back().origin = kernel.nodes[n].origin;
       continue;
     }

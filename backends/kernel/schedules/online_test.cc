@@ -41,15 +41,13 @@ std::string SumOfExponentials(int64_t rows, int64_t columns,
                               const std::string& reference) {
   const std::string row = absl::StrCat("f32[", rows, "]");
   const std::string all = absl::StrCat("f32[", rows, ",", columns, "]");
-  return absl::StrCat("x = ", all, " parameter(0)\n",
-                      "low = f32[] constant(-inf)\n",
-                      "zero = f32[] constant(0)\n", "m = ", row,
-                      " reduce(x, low), dimensions={1}, to_apply=max\n",
-                      reference, "bb = ", all,
-                      " broadcast(b), dimensions={0}\n", "d = ", all,
-                      " subtract(x, bb)\n", "e = ", all, " exponential(d)\n",
-                      "s = ", row,
-                      " reduce(e, zero), dimensions={1}, to_apply=add\n");
+  return absl::StrCat(
+      "x = ", all, " parameter(0)\n", "low = f32[] constant(-inf)\n",
+      "zero = f32[] constant(0)\n", "m = ", row,
+      " reduce(x, low), dimensions={1}, to_apply=max\n", reference,
+      "bb = ", all, " broadcast(b), dimensions={0}\n", "d = ", all,
+      " subtract(x, bb)\n", "e = ", all, " exponential(d)\n", "s = ", row,
+      " reduce(e, zero), dimensions={1}, to_apply=add\n");
 }
 std::string Plain(int64_t rows, int64_t columns) {
   return SumOfExponentials(rows, columns,
@@ -91,17 +89,17 @@ Literal Rows(std::vector<std::vector<float>> rows) {
 }
 
 const std::vector<std::vector<float>>& Hostile() {
-  static const auto& rows = *new std::vector<std::vector<float>>{
-      {1, 2, 3, -4, 5},
-      {-kInf, -kInf, -kInf, -kInf, -kInf},
-      {-kInf, 3, -kInf, 3, 2},
-      {kInf, 1, 2, 3, 4},
-      {1, 2, kInf, -kInf, kInf},
-      {1, kNan, 2, 3, 4},
-      {-kInf, -kInf, -kInf, kNan, -kInf},
-      {-3e38f, 3e38f, 0, 1, 2},
-      {88, 89, 90, -90, -100},
-      {0, -0.0f, 0, -0.0f, 0}};
+  static const auto& rows =
+      *new std::vector<std::vector<float>>{{1, 2, 3, -4, 5},
+                                           {-kInf, -kInf, -kInf, -kInf, -kInf},
+                                           {-kInf, 3, -kInf, 3, 2},
+                                           {kInf, 1, 2, 3, 4},
+                                           {1, 2, kInf, -kInf, kInf},
+                                           {1, kNan, 2, 3, 4},
+                                           {-kInf, -kInf, -kInf, kNan, -kInf},
+                                           {-3e38f, 3e38f, 0, 1, 2},
+                                           {88, 89, 90, -90, -100},
+                                           {0, -0.0f, 0, -0.0f, 0}};
   return rows;
 }
 
@@ -123,9 +121,9 @@ TEST(OnlineTest, ReferenceThatIsFiniteWhereTheMaximumIsNot) {
 }
 
 TEST(OnlineTest, ExponentialsThatAreNeededAgain) {
-  ExpectSame(Built(absl::StrCat(
-                 Plain(10, 5), "sb = f32[10,5] broadcast(s), dimensions={0}\n",
-                 "ROOT r = f32[10,5] divide(e, sb)\n")),
+  ExpectSame(Built(absl::StrCat(Plain(10, 5),
+                                "sb = f32[10,5] broadcast(s), dimensions={0}\n",
+                                "ROOT r = f32[10,5] divide(e, sb)\n")),
              Rows(Hostile()));
 }
 
@@ -138,7 +136,8 @@ TEST(OnlineTest, OthersKeepTheirReadings) {
   d = f32[8,64] subtract(x, mb)
   e = f32[8,64] exponential(d)
   ROOT s = f32[8] reduce(e, low), dimensions={1}, to_apply=add
-)")).has_value());
+)"))
+                   .has_value());
   // A maximum of something else.
   EXPECT_FALSE(Online(Built(R"(x = f32[8,64] parameter(0)
   low = f32[] constant(-inf)
@@ -149,7 +148,8 @@ TEST(OnlineTest, OthersKeepTheirReadings) {
   d = f32[8,64] subtract(x, mb)
   e = f32[8,64] exponential(d)
   ROOT s = f32[8] reduce(e, zero), dimensions={1}, to_apply=add
-)")).has_value());
+)"))
+                   .has_value());
 }
 
 TEST(OnlineTest, ManyRowsThatNeedOneReadingTakeIt) {
@@ -161,10 +161,10 @@ TEST(OnlineTest, ManyRowsThatNeedOneReadingTakeIt) {
   EXPECT_FALSE(g.cached);
   EXPECT_EQ(ChoiceOf(g).parameters.at("online"), 1);
   // A softmax needs the row once more in any case.
-  const Kernel softmax = Built(
-      absl::StrCat(Plain(4096, 131072),
-                   "sb = f32[4096,131072] broadcast(s), dimensions={0}\n",
-                   "ROOT r = f32[4096,131072] divide(e, sb)\n"));
+  const Kernel softmax =
+      Built(absl::StrCat(Plain(4096, 131072),
+                         "sb = f32[4096,131072] broadcast(s), dimensions={0}\n",
+                         "ROOT r = f32[4096,131072] divide(e, sb)\n"));
   EXPECT_FALSE(RowGeometryOf(softmax, {}, DeviceLimits()).online);
   EXPECT_TRUE(
       RowGeometryOf(softmax, {"row_reduce", {{"online", 1}}}, DeviceLimits())

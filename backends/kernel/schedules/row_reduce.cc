@@ -29,6 +29,9 @@ constexpr int64_t kThreadsOfOnce = 128;
 // Rows for each multiprocessor that fill the device without sharing any.
 constexpr int64_t kManyRows = 8;
 constexpr int64_t kWarp = 32;
+// Points of the kernel up to which waiting counts, not bytes: a lane of a warp
+// each rather than wide accesses.
+constexpr int64_t kFewPoints = 1 << 16;
 // The next turn's rows come while this one's are worked on.
 constexpr int64_t kStages = 2;
 
@@ -61,8 +64,11 @@ RowGeometry RowGeometryOf(const Kernel& written, const ScheduleChoice& choice,
   const Kernel& kernel = g.online ? *online : written;
   g.columns = kernel.vars[kernel.space_vars - 1].extent;
   g.rows = PointCount(kernel, SpaceMask(kernel) & ~MinorBit(kernel));
-  g.vector = PowerDividing(
-      g.columns, ParameterOr(choice, "vector", NaturalVector(kernel)));
+  int64_t vector = NaturalVector(kernel);
+  if (device.is_gpu && g.rows <= kFewPoints / std::max<int64_t>(1, g.columns)) {
+    vector = std::min(vector, std::max<int64_t>(1, g.columns / kWarp));
+  }
+  g.vector = PowerDividing(g.columns, ParameterOr(choice, "vector", vector));
   const int64_t vectors = std::max<int64_t>(1, g.columns / g.vector);
   // About four vectors a thread keep the memory busy; a warp at least, where
   // the row has as many.
