@@ -75,8 +75,8 @@ struct BuiltKernel {
   int64_t code_bytes = 0;  // of the machine code's file
   std::vector<BuiltFunction> functions;
   // Not stored, for they differ from run to run.
-  double compile_ms = 0;  // when it was compiled, if that was earlier
-  bool from_cache = false;
+  double compile_ms = 0;    // when it was compiled; 0: it is another's code
+  bool from_cache = false;  // nothing was compiled for it this time
 };
 
 // A partition of every computation that runs by itself: the entry, bodies and

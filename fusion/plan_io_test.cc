@@ -140,8 +140,7 @@ TEST_F(PlanIoTest, ImpossibleWordsOfTheCompilerAreRefused) {
       {"dynamic_shared_bytes: 65536",
        "dynamic_shared_bytes: 9223372036854775807", "not 0 to 262144"},
       {"code_bytes: 9000", "code_bytes: -9000", "code_bytes is -9000, not 0"},
-      {"  kernel: \"fusion", "  kernel: \"fission",
-       "no such group or loop"},
+      {"  kernel: \"fusion", "  kernel: \"fission", "no such group or loop"},
   };
   for (const auto& c : cases) {
     EXPECT_THAT(PlanFromText(Replaced(c.from, c.to), *module_, "p.txt"),
@@ -152,9 +151,9 @@ TEST_F(PlanIoTest, ImpossibleWordsOfTheCompilerAreRefused) {
   }
   Plan twice = Built(plan_);
   twice.built.push_back(twice.built[0]);
-  EXPECT_THAT(PlanFromText(PlanToText(*module_, twice), *module_, "p"),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("comes twice")));
+  EXPECT_THAT(
+      PlanFromText(PlanToText(*module_, twice), *module_, "p"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("comes twice")));
 }
 
 TEST_F(PlanIoTest, AListHoldsSeveral) {

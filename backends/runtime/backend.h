@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,18 @@ struct CompiledStep {
   std::string source;        // generated text; empty for library calls
   bool is_fallback = false;  // no fast schedule covered it
   Resources resources;       // as measured by the compiler where it told
+  BuiltKernel built;         // in its own words; no functions: it told nothing
 };
+
+// What the compiler said of the steps that it told of.
+inline std::vector<BuiltKernel> BuiltKernelsOf(
+    absl::Span<const CompiledStep> steps) {
+  std::vector<BuiltKernel> built;
+  for (const CompiledStep& s : steps) {
+    if (!s.built.functions.empty()) built.push_back(s.built);
+  }
+  return built;
+}
 
 class Executable {
  public:
@@ -60,6 +72,9 @@ class Executable {
   virtual absl::StatusOr<Measurement> Measure(
       absl::Span<const Literal> arguments, const MeasureOptions& options) = 0;
   virtual const std::vector<CompiledStep>& steps() const = 0;
+  // The first execution, its data in place; nothing before it, or where
+  // nothing has to be put in place.
+  virtual std::optional<double> first_run_us() const { return std::nullopt; }
 };
 
 class Backend {

@@ -13,6 +13,10 @@ once, at the bandwidth that a large copy reaches in the same process), and both
 as multiples of it. On a GPU, modules whose data fits the cache flatter XLA,
 which is not timed with a cold one; on a CPU neither is.
 
+The last two times are seconds: Ridge's from the file to the first result (its
+kernel cache empty, the arguments in place, the back end open), and what XLA
+takes to compile the module, which it has parsed.
+
 --torch adds torch.compile, in a process of its own, for the modules that
 torch_suite.py has (or those named); it takes some ten seconds a module to
 compile. The last lines are the geometric means of each peer's time, and of the
@@ -30,6 +34,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 # Other processes use the device too.
@@ -114,15 +119,19 @@ def xla(path):
 
 
 def ridge(run, backend, path):
-    """Microseconds and kernels of Ridge."""
+    """Microseconds, kernels and seconds to the first result of Ridge."""
     command = [run, path, f"--backend={backend}", "--format=json"]
     if backend == "cpu":
         command.append("--nocold")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as cache:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False,
+            env={**os.environ, "RIDGE_CACHE_DIR": cache})
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
     report = json.loads(done.stdout)
-    return report["total_us"], len(report["kernels"])
+    return (report["total_us"], len(report["kernels"]),
+            report["first_result"]["total_s"])
 
 
 class TorchPeer:
@@ -169,9 +178,9 @@ class TorchPeer:
         self.child = None
 
 
-FIELDS = ["module", "floor_us", "ridge_us", "kernels", "xla_us",
-          "xla_compile_s", "torch_us", "torch_mode", "torch_compile_s",
-          "best_peer", "faster_peer"]
+FIELDS = ["module", "floor_us", "ridge_us", "kernels", "ridge_first_result_s",
+          "xla_us", "xla_compile_s", "torch_us", "torch_mode",
+          "torch_compile_s", "best_peer", "faster_peer"]
 PEERS = {"XLA": "xla_us", "torch.compile": "torch_us"}
 
 
@@ -192,7 +201,8 @@ def measure(path, flags, bandwidth, torch_peer):
         row["floor_us"] = moved / bandwidth * 1e6
 
     def time_ridge():
-        row["ridge_us"], row["kernels"] = ridge(flags.run, flags.backend, path)
+        (row["ridge_us"], row["kernels"],
+         row["ridge_first_result_s"]) = ridge(flags.run, flags.backend, path)
 
     def time_torch():
         answer = torch_peer.time(path)
@@ -227,7 +237,8 @@ def names(text):
 def header(with_torch):
     peers = "".join(f"{name:>9} {'x':>5} " for name in
                     ["Ridge", "XLA"] + ["torch"] * with_torch)
-    return f"{'module':36} {'floor us':>9} {peers}kernels  slower than"
+    return (f"{'module':36} {'floor us':>9} {peers}kernels {'first s':>7} "
+            f"{'XLA s':>6}  slower than")
 
 
 def line(row, with_torch):
@@ -238,11 +249,17 @@ def line(row, with_torch):
             return f"{'-':>9} {'-':>5} "
         return f"{us:9.1f} " + (f"{us / floor:5.2f} " if floor else "    - ")
 
+    def seconds(value, width):
+        return f"{'-':>{width}}" if value is None else f"{value:{width}.2f}"
+
     columns = ["ridge_us", "xla_us"] + ["torch_us"] * with_torch
     first = f"{floor:9.1f}" if floor else f"{'-':>9}"
     return (f"{row['module']:36} {first} "
             f"{''.join(cell(row[column]) for column in columns)}"
-            f"{row['kernels'] or '-':>7}  {row['faster_peer'] or ''}").rstrip()
+            f"{row['kernels'] or '-':>7} "
+            f"{seconds(row['ridge_first_result_s'], 7)} "
+            f"{seconds(row['xla_compile_s'], 6)}  "
+            f"{row['faster_peer'] or ''}").rstrip()
 
 
 def summary(rows):
@@ -263,6 +280,17 @@ def summary(rows):
     slower = [row["module"] for row in done if row["faster_peer"]]
     lines.append(f"{len(slower)} of {len(done)} slower than the best peer" +
                  (": " + ", ".join(slower) if slower else ""))
+    both = [row for row in done
+            if row["ridge_first_result_s"] and row["xla_compile_s"]]
+    if both:
+        first = sum(row["ridge_first_result_s"] for row in both)
+        compiled = sum(row["xla_compile_s"] for row in both)
+        late = [row["module"] for row in both
+                if row["ridge_first_result_s"] > row["xla_compile_s"]]
+        lines.append(f"File to first result {first:.1f} s in all, XLA's "
+                     f"compilation {compiled:.1f} s; {len(late)} of "
+                     f"{len(both)} later" +
+                     (": " + ", ".join(late) if late else ""))
     return lines
 
 

@@ -30,10 +30,14 @@ namespace {
 // Raised when the layout of a cached value changes.
 constexpr absl::string_view kCacheFormat = "cubin-1";
 
-std::vector<std::string> OptionsOf(const CompileRequest& request) {
+std::vector<std::string> OptionsOf(const NvrtcApi& api,
+                                   const CompileRequest& request) {
   std::vector<std::string> options = {
       absl::StrCat("--gpu-architecture=", request.arch), "--std=c++17",
       "--ptxas-options=-v"};
+  // No textures and no device runtime: less for the front end to declare. The
+  // code is the same. Older compilers do not know the option.
+  if (api.major >= 13) options.push_back("--minimal");
   options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
 }
@@ -48,7 +52,7 @@ std::string CacheKey(const NvrtcApi& api, const CompileRequest& request) {
   add(kCacheFormat);
   add(absl::StrCat("NVRTC ", api.major, ".", api.minor));
   add(request.name);  // it is in the log
-  for (const std::string& option : OptionsOf(request)) add(option);
+  for (const std::string& option : OptionsOf(api, request)) add(option);
   add(request.want_ptx ? "ptx" : "");
   add(request.source);
   return key;
@@ -147,7 +151,7 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
                   "nvrtcCreateProgram"));
   absl::Cleanup destroy = [&] { api.DestroyProgram(&program); };
 
-  const std::vector<std::string> options = OptionsOf(request);
+  const std::vector<std::string> options = OptionsOf(api, request);
   std::vector<const char*> option_pointers;
   for (const std::string& option : options) {
     option_pointers.push_back(option.c_str());

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/emit/common.h"
+#include "backends/cuda/emit/used_prelude.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -55,6 +56,7 @@ absl::StatusOr<EmittedKernel> EmitKernel(const Kernel& kernel,
         launch.arguments.push_back(-1 - static_cast<int32_t>(s));
       }
     }
+    emitted.source = WithUsedPrelude(emitted.source);
     return emitted;
   };
   // A loop's rounds are no kernel by themselves.
