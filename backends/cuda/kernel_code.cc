@@ -88,13 +88,18 @@ std::vector<absl::StatusOr<KernelCode>> CompileKernels(
     absl::Span<const NamedKernel> kernels, absl::string_view arch,
     const CompileOptions& options) {
   std::vector<CompileRequest> requests;
+  std::vector<KernelCode> codes(kernels.size());
   std::vector<size_t> request_of;  // beside `kernels`
   absl::flat_hash_map<std::string, size_t> known;
-  for (const NamedKernel& kernel : kernels) {
-    auto [it, inserted] = known.try_emplace(Content(kernel), requests.size());
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const NamedKernel& kernel = kernels[k];
+    std::string content = Content(kernel);
+    auto [it, inserted] = known.try_emplace(content, requests.size());
     request_of.push_back(it->second);
+    codes[k].shared = !inserted;
     if (!inserted) continue;
     CompileRequest r;
+    r.content = std::move(content);
     r.name = kernel.name;
     r.source = kernel.emitted.source;
     r.arch = std::string(arch);
@@ -105,30 +110,28 @@ std::vector<absl::StatusOr<KernelCode>> CompileKernels(
   }
   std::vector<absl::StatusOr<CompiledKernel>> compiled =
       CompileAll(requests, options.use_cache ? &KernelCache() : nullptr);
-  std::vector<absl::StatusOr<KernelCode>> of_request;
-  for (size_t k = 0; k < requests.size(); ++k) {
-    if (!compiled[k].ok()) {
-      of_request.push_back(compiled[k].status());
-      continue;
-    }
-    KernelCode code;
-    code.code = std::make_shared<CompiledKernel>(*std::move(compiled[k]));
-    code.name = requests[k].name;
-    of_request.push_back(std::move(code));
+  std::vector<std::shared_ptr<const CompiledKernel>> ready;
+  for (absl::StatusOr<CompiledKernel>& c : compiled) {
+    ready.push_back(c.ok()
+                        ? std::make_shared<const CompiledKernel>(*std::move(c))
+                        : nullptr);
   }
   std::vector<absl::StatusOr<KernelCode>> results;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    results.push_back(of_request[request_of[k]]);
-    if (results.back().ok()) {
-      results.back()->shared = results.back()->name != kernels[k].name;
+    const size_t at = request_of[k];
+    if (ready[at] == nullptr) {
+      results.push_back(compiled[at].status());
+      continue;
     }
+    codes[k].code = ready[at];
+    results.push_back(codes[k]);
   }
   return results;
 }
 
 std::string FunctionIn(const KernelCode& code, const NamedKernel& kernel,
                        absl::string_view function) {
-  return absl::StrReplaceAll(function, {{kernel.name, code.name}});
+  return absl::StrReplaceAll(function, {{kernel.name, code.code->name}});
 }
 
 absl::Status AddBuilt(const NamedKernel& kernel, const KernelCode& code,

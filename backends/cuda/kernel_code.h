@@ -23,11 +23,11 @@ struct NamedKernel {
 };
 
 // Kernels that differ in their names alone (the updates of an optimizer's
-// parameters) share code, which has the first one's name in its functions.
+// parameters, a kernel of two plans) share code, whose functions have the names
+// of the kernel that was compiled: code->name.
 struct KernelCode {
   std::shared_ptr<const CompiledKernel> code;
-  std::string name;     // of the kernel whose source was compiled
-  bool shared = false;  // it is another's
+  bool shared = false;  // it is an earlier one's of the same call
 };
 
 // Compiles all, on the process's threads; results in the order of the kernels.

@@ -58,12 +58,11 @@ std::string BuiltTable(absl::Span<const BuiltKernel> built) {
   for (const BuiltKernel& b : built) {
     for (size_t k = 0; k < b.functions.size(); ++k) {
       const BuiltFunction& f = b.functions[k];
-      table.AddRow(
-          {f.name, absl::StrCat(f.threads), absl::StrCat(f.registers),
-           HumanBytes(f.spill_store_bytes),
-           HumanBytes(f.static_shared_bytes + f.dynamic_shared_bytes),
-           k == 0 ? HumanBytes(b.code_bytes) : "",
-           k == 0 ? CompileText(b) : ""});
+      table.AddRow({f.name, absl::StrCat(f.threads), absl::StrCat(f.registers),
+                    HumanBytes(f.spill_store_bytes),
+                    HumanBytes(f.static_shared_bytes + f.dynamic_shared_bytes),
+                    k == 0 ? HumanBytes(b.code_bytes) : "",
+                    k == 0 ? CompileText(b) : ""});
     }
   }
   return absl::StrCat("\nfor ", built[0].target, ", by ", built[0].compiler,

@@ -60,7 +60,8 @@ TEST(SplitTest, EachDeclarationIsAPart) {
 
 TEST(UsedTest, KeepsWhatIsUsedThroughOthers) {
   const std::vector<PreludePart> parts = SplitPrelude(kPrelude);
-  const std::string four = UsedParts(parts, "int f(int x){return rdg_four(x);}");
+  const std::string four =
+      UsedParts(parts, "int f(int x){return rdg_four(x);}");
   EXPECT_THAT(four, HasSubstr("int rdg_twice("));
   EXPECT_THAT(four, HasSubstr("// Doubles.\n"));
   EXPECT_THAT(four, HasSubstr("#define RDG_FN"));
@@ -110,8 +111,8 @@ TEST(UsedTest, EveryHelperCompilesWithWhatItUses) {
   }
   const auto results = CompileAll(requests);
   for (size_t k = 0; k < results.size(); ++k) {
-    EXPECT_TRUE(results[k].ok())
-        << results[k].status() << "\n" << requests[k].source;
+    EXPECT_TRUE(results[k].ok()) << results[k].status() << "\n"
+                                 << requests[k].source;
   }
 }
 
