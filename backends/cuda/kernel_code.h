@@ -24,7 +24,8 @@ struct NamedKernel {
 
 // Kernels that differ in their names alone (the updates of an optimizer's
 // parameters, a kernel of two plans) share code, whose functions have the names
-// of the kernel that was compiled: code->name.
+// of the kernel that was compiled: code->name. Emitted files have no variables
+// of their own, so launches that share code share nothing else.
 struct KernelCode {
   std::shared_ptr<const CompiledKernel> code;
   bool shared = false;  // it is an earlier one's of the same call
