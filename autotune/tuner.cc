@@ -127,7 +127,7 @@ class Tuner {
       Say(absl::StrFormat("%s: %.1f us (known)", c.plan.note, c.measured_us));
       return absl::OkStatus();
     }
-    TuningResult result = Measure(c.plan);
+    TuningResult result = Measure(&c.plan);
     if (result.failure == kInterrupted) return absl::OkStatus();
     c.measured_us = result.median_us;
     c.spread = result.spread;
@@ -143,15 +143,17 @@ class Tuner {
 
   static constexpr char kInterrupted[] = "interrupted";
 
-  TuningResult Measure(const Plan& plan) {
+  // Also notes what the compiler says of the plan's kernels.
+  TuningResult Measure(Plan* plan) {
     TuningResult r;
     absl::StatusOr<std::unique_ptr<Executable>> executable =
-        backend_->Compile(canonical_, plan, CompileOptions());
+        backend_->Compile(canonical_, *plan, CompileOptions());
     if (!executable.ok()) {
       r.failure =
           absl::StrCat("did not compile: ", executable.status().message());
       return r;
     }
+    plan->built = BuiltKernelsOf((*executable)->steps(), /*of_plan=*/true);
     absl::StatusOr<std::vector<Literal>> outputs =
         (*executable)->Run(arguments_);
     if (!outputs.ok()) {
@@ -207,8 +209,8 @@ class Tuner {
     Candidate& b = candidates_[best_];
     if (c.measured_us >= b.measured_us * (1 - Noise(c, b))) return;
     if (!c.from_database || !b.from_database) {
-      TuningResult again_b = Measure(b.plan);
-      TuningResult again_c = Measure(c.plan);
+      TuningResult again_b = Measure(&b.plan);
+      TuningResult again_c = Measure(&c.plan);
       if (!again_b.failure.empty() || !again_c.failure.empty()) return;
       b.measured_us = std::min(b.measured_us, again_b.median_us);
       c.measured_us = std::max(c.measured_us, again_c.median_us);

@@ -54,6 +54,31 @@ struct Group {
   ScheduleChoice schedule;
 };
 
+// What the compiler said of one function of a generated kernel.
+struct BuiltFunction {
+  std::string name;
+  int threads = 0;                   // per block, as launched
+  int registers = 0;                 // per thread
+  int64_t spill_store_bytes = 0;     // per thread, of instructions
+  int64_t spill_load_bytes = 0;      // likewise
+  int64_t static_shared_bytes = 0;   // per block
+  int64_t dynamic_shared_bytes = 0;  // per block, as launched
+};
+
+// A generated kernel as it was compiled: what a group runs, or a loop that is
+// one kernel ("loop_" and the identifier of the loop's name). Several functions
+// where it takes several launches.
+struct BuiltKernel {
+  std::string kernel;
+  std::string target;      // "sm_90a"
+  std::string compiler;    // "NVRTC 13.0"
+  int64_t code_bytes = 0;  // of the machine code's file
+  std::vector<BuiltFunction> functions;
+  // Not stored, for they differ from run to run.
+  double compile_ms = 0;    // when it was compiled; 0: it is another's code
+  bool from_cache = false;  // nothing was compiled for it this time
+};
+
 // A partition of every computation that runs by itself: the entry, bodies and
 // conditions of while loops, branches, callees. Reducers, comparators and the
 // like belong to their caller's group. Not in any group, because they move no
@@ -74,6 +99,8 @@ struct Plan {
   std::string module_fingerprint;  // FingerprintModule, of the planned module
   std::vector<ComputationPlan> computations;  // callees first, entry last
   std::string note;  // what a proposal changed: "merge a+b"; for people
+  // Kernels that were compiled, if any: facts about the plan, no part of it.
+  std::vector<BuiltKernel> built;
 };
 
 FusionKind KindOf(GroupPattern pattern);

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "fusion/built_io.h"
 #include "fusion/validate.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -120,6 +121,7 @@ PlanProto PlanToProto(const Module& module, const Plan& plan) {
       }
     }
   }
+  for (const BuiltKernel& b : plan.built) *proto.add_built() = BuiltToProto(b);
   return proto;
 }
 
@@ -153,6 +155,8 @@ absl::StatusOr<Plan> PlanFromProto(const PlanProto& proto,
     plan.computations.push_back(std::move(c));
   }
   RIDGE_RETURN_IF_ERROR(ValidatePlan(module, plan));
+  RIDGE_ASSIGN_OR_RETURN(plan.built,
+                         BuiltFromProto(proto.built(), module, plan));
   return plan;
 }
 
@@ -201,6 +205,7 @@ std::string FingerprintPlan(const Module& module, const Plan& plan) {
   PlanProto proto = PlanToProto(module, plan);
   proto.clear_strategy();
   proto.clear_note();
+  proto.clear_built();
   return Fingerprinter().Add(Print(proto)).Get128().ToHex();
 }
 

@@ -14,7 +14,8 @@ namespace ridge {
 
 PlanProto PlanToProto(const Module& module, const Plan& plan);
 // InvalidArgument: a plan of another module (both named), an instruction or
-// computation that the module does not have, a broken invariant.
+// computation that the module does not have, a broken invariant, a compiled
+// kernel that the plan does not have or no device can run.
 absl::StatusOr<Plan> PlanFromProto(const PlanProto& proto,
                                    const Module& module);
 
@@ -30,7 +31,8 @@ absl::StatusOr<Plan> PlanFromText(absl::string_view text, const Module& module,
 absl::StatusOr<Plan> ReadPlan(absl::string_view path, const Module& module,
                               int index = 0);
 
-// Of the plan alone: equal groups and schedules, equal fingerprints.
+// Of the plan alone: equal groups and schedules, equal fingerprints, compiled
+// or not.
 std::string FingerprintPlan(const Module& module, const Plan& plan);
 
 }  // namespace ridge

@@ -77,6 +77,85 @@ TEST_F(PlanIoTest, OtherTextIsNoPlan) {
   }
 }
 
+// A plan whose only kernel was compiled.
+Plan Built(Plan plan) {
+  BuiltKernel built;
+  built.kernel = plan.computations[0].groups[0].name;
+  built.target = "sm_90a";
+  built.compiler = "NVRTC 13.0";
+  built.code_bytes = 9000;
+  BuiltFunction f;
+  f.name = "f";
+  f.threads = 256;
+  f.registers = 40;
+  f.spill_store_bytes = 16;
+  f.spill_load_bytes = 24;
+  f.static_shared_bytes = 1024;
+  f.dynamic_shared_bytes = 65536;
+  built.functions.push_back(f);
+  plan.built.push_back(built);
+  return plan;
+}
+
+TEST_F(PlanIoTest, WhatTheCompilerSaidIsKept) {
+  const Plan built = Built(plan_);
+  const std::string text = PlanToText(*module_, built);
+  RIDGE_ASSERT_OK_AND_ASSIGN(Plan read, PlanFromText(text, *module_, "p"));
+  EXPECT_EQ(PlanToText(*module_, read), text);
+  ASSERT_EQ(read.built.size(), 1u);
+  const BuiltKernel& kernel = read.built[0];
+  EXPECT_EQ(kernel.target, "sm_90a");
+  EXPECT_EQ(kernel.compiler, "NVRTC 13.0");
+  EXPECT_EQ(kernel.code_bytes, 9000);
+  ASSERT_EQ(kernel.functions.size(), 1u);
+  const BuiltFunction& f = kernel.functions[0];
+  EXPECT_EQ(f.threads, 256);
+  EXPECT_EQ(f.registers, 40);
+  EXPECT_EQ(f.spill_store_bytes, 16);
+  EXPECT_EQ(f.spill_load_bytes, 24);
+  EXPECT_EQ(f.static_shared_bytes, 1024);
+  EXPECT_EQ(f.dynamic_shared_bytes, 65536);
+}
+
+TEST_F(PlanIoTest, WhatTheCompilerSaidIsNoPartOfThePlan) {
+  EXPECT_EQ(FingerprintPlan(*module_, Built(plan_)),
+            FingerprintPlan(*module_, plan_));
+  EXPECT_EQ(text_.find("built"), std::string::npos);
+}
+
+TEST_F(PlanIoTest, ImpossibleWordsOfTheCompilerAreRefused) {
+  text_ = PlanToText(*module_, Built(plan_));
+  const struct {
+    const char* from;
+    const char* to;
+    const char* said;
+  } cases[] = {
+      {"registers: 40", "registers: -1", "registers is -1, not 0 to 255"},
+      {"registers: 40", "registers: 256", "registers is 256, not 0 to 255"},
+      {"threads: 256", "threads: 0", "threads is 0, not 1 to 1024"},
+      {"threads: 256", "threads: 2147483647", "not 1 to 1024"},
+      {"spill_store_bytes: 16", "spill_store_bytes: -16", "-16, not 0"},
+      {"spill_load_bytes: 24", "spill_load_bytes: 99999999", "99999999, not"},
+      {"static_shared_bytes: 1024", "static_shared_bytes: -1", "is -1, not 0"},
+      {"dynamic_shared_bytes: 65536",
+       "dynamic_shared_bytes: 9223372036854775807", "not 0 to 262144"},
+      {"code_bytes: 9000", "code_bytes: -9000", "code_bytes is -9000, not 0"},
+      {"  kernel: \"fusion", "  kernel: \"fission", "no such group or loop"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_THAT(PlanFromText(Replaced(c.from, c.to), *module_, "p.txt"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("p.txt"), HasSubstr("compiled kernel"),
+                               HasSubstr(c.said))))
+        << c.to;
+  }
+  Plan twice = Built(plan_);
+  twice.built.push_back(twice.built[0]);
+  EXPECT_THAT(
+      PlanFromText(PlanToText(*module_, twice), *module_, "p"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("comes twice")));
+}
+
 TEST_F(PlanIoTest, AListHoldsSeveral) {
   RIDGE_ASSERT_OK_AND_ASSIGN(Plan none, MakePlan(*module_, "none"));
   PlanListProto list;

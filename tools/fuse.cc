@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "backends/cuda/emit/emit.h"
+#include "backends/cuda/kernel_code.h"
 #include "backends/kernel/gemm.h"
 #include "backends/kernel/kernel.h"
 #include "backends/kernel/sequential.h"
@@ -29,6 +30,7 @@
 #include "hlo/base/table.h"
 #include "hlo/passes/loop_analysis.h"
 #include "hlo/text/printer.h"
+#include "tools/common/built_report.h"
 #include "tools/common/execute.h"
 #include "tools/common/load.h"
 #include "tools/common/main.h"
@@ -52,6 +54,10 @@ DEFINE_bool(run, false,
             "Also executes the plan and checks it against the evaluator.");
 DEFINE_string(backend, "cpu", "Where --run runs: reference, cpu or cuda.");
 DEFINE_uint64(seed, 0, "Seed of the random arguments of --run.");
+DEFINE_bool(compile, false,
+            "Also compiles the generated kernels for the GPU that is priced "
+            "(needs NVRTC, but no GPU): registers, spills and shared memory "
+            "are shown, and stored with --out's plan.");
 DEFINE_bool(terms, false, "Prints every term of each group's price.");
 
 namespace ridge {
@@ -139,6 +145,17 @@ nlohmann::ordered_json ToJson(const FusionReport& r) {
     for (const auto& [name, us] : g.terms_us) terms[name] = us;
     group["terms_us"] = terms;
     json["groups"].push_back(std::move(group));
+  }
+  return json;
+}
+
+nlohmann::ordered_json ToJson(const std::vector<BuiltKernel>& built) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const BuiltKernel& b : built) {
+    nlohmann::ordered_json kernel;
+    kernel["kernel"] = b.kernel;
+    kernel.update(BuiltJson(b));
+    json.push_back(std::move(kernel));
   }
   return json;
 }
@@ -263,6 +280,16 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   planning.device = &device;
   planning.numerics = NumericsFromFlag();
   RIDGE_ASSIGN_OR_RETURN(Plan plan, LoadPlan(*module.canonical, planning));
+  if (FLAGS_compile) {
+    if (!device.is_gpu()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--compile is for GPUs, and --device=", FLAGS_device, " is none"));
+    }
+    RIDGE_ASSIGN_OR_RETURN(
+        plan.built,
+        cuda::BuildPlanKernels(*module.canonical, plan, LimitsOf(device),
+                               device.architecture(), CompileOptions()));
+  }
   RIDGE_ASSIGN_OR_RETURN(
       FusionReport report,
       MakeFusionReport(*module.written, *module.canonical, plan, device));
@@ -271,7 +298,9 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
       LoopsOf(*module.canonical, device.is_gpu());
   nlohmann::ordered_json whole = ToJson(report);
   whole["loops"] = ToJson(loops);
-  std::string text = absl::StrCat(ToTable(report), ToTable(loops));
+  if (!plan.built.empty()) whole["compiled"] = ToJson(plan.built);
+  std::string text =
+      absl::StrCat(ToTable(report), ToTable(loops), BuiltTable(plan.built));
   if (!FLAGS_out.empty()) {
     RIDGE_RETURN_IF_ERROR(WriteFolder(ResolveUserPath(FLAGS_out),
                                       *module.canonical, plan, report));
@@ -324,6 +353,7 @@ int main(int argc, char** argv) {
   info.examples = {
       "fuse tests/hlo/gelu_scale_residual.hlo --run",
       "fuse model.hlo --device=a100 --strategy=greedy --out=/tmp/fused",
+      "fuse model.hlo --device=h200 --compile --out=/tmp/fused",
       "fuse model.hlo --plan=plans.textproto --format=json",
   };
   info.source_file = __FILE__;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "hlo/text/parser.h"
 #include "hlo/verify/verify.h"
@@ -171,6 +172,48 @@ TEST_F(FuseTest, OutHoldsModulePlanReportAndKernels) {
           ".cu")));
   EXPECT_THAT(kernel, HasSubstr("__global__"));
   EXPECT_FALSE(Exists(out + "/kernels.cc"));
+}
+
+TEST_F(FuseTest, CompiledKernelsAreShownAndStored) {
+  const std::string plain = Path("plain");
+  ASSERT_EQ(Run({module_, "--out", plain}).exit_code, 0);
+  const std::string out = Path("out");
+  RunResult result = Run({module_, "--compile", "--out", out});
+  if (absl::StrContains(result.err, "libnvrtc")) {
+    GTEST_SKIP() << "no NVRTC on this machine";
+  }
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("registers"));
+  EXPECT_THAT(result.out, HasSubstr("for sm_90a, by NVRTC"));
+
+  // The plan is the other's, and what the compiler said.
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::string with,
+                             ReadFile(out + "/plan.textproto"));
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::string without,
+                             ReadFile(plain + "/plan.textproto"));
+  const size_t at = with.find("built {");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(with.substr(0, at), without);
+
+  // Read again, it is kept and shown without a compiler.
+  nlohmann::json json = Json(
+      {module_, "--plan", out + "/plan.textproto", "--out", Path("again")});
+  RIDGE_ASSERT_OK_AND_ASSIGN(std::string again,
+                             ReadFile(Path("again/plan.textproto")));
+  EXPECT_EQ(again, with);
+  ASSERT_EQ(json["compiled"].size(), 1u);
+  const nlohmann::json& kernel = json["compiled"][0];
+  EXPECT_EQ(kernel["kernel"], json["groups"][0]["name"]);
+  EXPECT_EQ(kernel["target"], "sm_90a");
+  EXPECT_FALSE(kernel.contains("compile_s"));
+  ASSERT_EQ(kernel["functions"].size(), 1u);
+  EXPECT_GT(kernel["functions"][0]["registers"], 8);
+  EXPECT_GE(kernel["functions"][0]["threads"], 32);
+  EXPECT_EQ(kernel["functions"][0]["spill_store_bytes"], 0);
+}
+
+TEST_F(FuseTest, CompileNeedsAGpuToCompileFor) {
+  ExpectUserError(Run({module_, "--device=cpu", "--compile"}), "--compile");
 }
 
 TEST_F(FuseTest, KernelsOfAnEarlierPlanGo) {

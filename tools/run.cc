@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/runtime/backend.h"
+#include "backends/runtime/sampler.h"
 #include "cost_model/device.h"
 #include "hlo/base/file.h"
 #include "hlo/base/safetensors.h"
@@ -96,14 +97,23 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   }
   RIDGE_ASSIGN_OR_RETURN(std::optional<EvalOptions> evaluation,
                          EvaluationFromFlags());
+  FirstResult times;
+  double mark = NowMicros();
+  auto lap = [&mark] {
+    const double last = std::exchange(mark, NowMicros());
+    return (mark - last) / 1e6;
+  };
   RIDGE_ASSIGN_OR_RETURN(LoadedModule module, LoadModule(args[0]));
+  times.parse_s = lap();
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
                          LoadDeviceFor(FLAGS_device, FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(
       Plan plan, LoadPlan(*module.canonical, {FLAGS_strategy, FLAGS_plan,
                                               &device, NumericsFromFlag()}));
+  times.plan_s = lap();
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                          MakeNamedBackend(FLAGS_backend));
+  times.open_s = lap();
   RIDGE_ASSIGN_OR_RETURN(
       std::vector<Literal> arguments,
       LoadArguments(*module.written, FLAGS_inputs, FLAGS_seed));
@@ -117,6 +127,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   request.compile.dump_directory = ResolveUserPath(FLAGS_dump_kernels);
   request.arguments = arguments;
   request.check = FLAGS_check;
+  request.before = times;
   if (!FLAGS_expect.empty() && FLAGS_inputs.empty() && !arguments.empty()) {
     absl::FPrintF(stderr,
                   "run: note: --expect without --inputs: the arguments are "

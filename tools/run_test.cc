@@ -47,6 +47,14 @@ TEST_F(RunTest, PrintsJsonWithEveryFieldOfTheContract) {
   ASSERT_EQ(json["kernels"].size(), 1u);
   EXPECT_TRUE(json["kernels"][0]["name"].is_string());
   EXPECT_GT(json["kernels"][0]["us"].get<double>(), 0);
+  const nlohmann::json& first = json["first_result"];
+  double sum = 0;
+  for (const char* part : {"parse_s", "plan_s", "compile_s", "first_run_s"}) {
+    EXPECT_GT(first[part].get<double>(), 0) << part;
+    sum += first[part].get<double>();
+  }
+  EXPECT_NEAR(first["total_s"].get<double>(), sum, 1e-9);
+  EXPECT_GE(first["open_s"].get<double>(), 0);
   ASSERT_EQ(json["outputs"].size(), 2u);
   for (const nlohmann::json& output : json["outputs"]) {
     EXPECT_TRUE(output["max_abs"].is_number());

@@ -212,7 +212,7 @@ class Former {
     link.first_written = inputs.size();
     link.arguments.insert(link.arguments.end(), step.outputs.begin(),
                           step.outputs.end());
-    small.shared_bytes = StaticSharedBytes(emitted->source);
+    small.shared_bytes = StaticSharedBytes(emitted->functions);
     small.launches = static_cast<int64_t>(emitted->launches.size());
     small.count = 1;
     link.kernel = *std::move(emitted);

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/cuda/chains.h"
-#include "backends/cuda/driver/nvrtc.h"
+#include "backends/cuda/kernel_code.h"
 #include "backends/runtime/sampler.h"
 #include "hlo/base/file.h"
 #include "hlo/base/status_macros.h"
@@ -111,12 +111,13 @@ class Compiler {
       // A loop with an operation that only the evaluator knows.
       out_ = CompiledProgram();
       pending_.clear();
+      step_of_.clear();
       known_.clear();
       added = AddProgram(module, plan, /*loops_in_kernels=*/false);
     }
     RIDGE_RETURN_IF_ERROR(added);
     out_.module_fingerprint = plan.module_fingerprint;
-    RIDGE_RETURN_IF_ERROR(CompileKernels());
+    RIDGE_RETURN_IF_ERROR(CompilePending());
     out_.compile_ms = (NowMicros() - start) / 1e3;
     return std::move(out_);
   }
@@ -169,6 +170,7 @@ class Compiler {
         compiled.schedule = "copy";
         break;
       case StepKind::kChain:
+        compiled.is_chain = true;
         AddEmitted(step.name, chains_.at(step.name), &compiled, &code);
         compiled.schedule =
             absl::StrCat(compiled.schedule, ": ", NamesOf(*step.bodies[0]));
@@ -218,11 +220,8 @@ class Compiler {
             kScratchAlignment;
     }
     out_.scratch_bytes = std::max(out_.scratch_bytes, at);
-    Pending pending;
-    pending.step = out_.steps.size();
-    pending.emitted = std::move(emitted);
-    pending.name = name;
-    pending_.push_back(std::move(pending));
+    pending_.push_back({name, std::move(emitted)});
+    step_of_.push_back(out_.steps.size());
   }
 
   absl::Status AddGemm(const Step& step, CompiledStep* compiled,
@@ -265,70 +264,75 @@ class Compiler {
     return absl::OkStatus();
   }
 
-  struct Pending {
-    size_t step = 0;
-    EmittedKernel emitted;
-    std::string name;
-  };
-
-  absl::Status CompileKernels() {
-    std::vector<CompileRequest> requests;
-    for (const Pending& p : pending_) {
-      if (!options_.dump_directory.empty()) {
-        RIDGE_RETURN_IF_ERROR(MakeDirs(options_.dump_directory));
-        RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
-            absl::StrCat(options_.dump_directory, "/", p.name, ".cu"),
-            p.emitted.source));
-      }
-      CompileRequest r;
-      r.name = p.name;
-      r.source = p.emitted.source;
-      r.arch = context_.facts().Arch();
-      r.options = {options_.fma_contraction ? "--fmad=true" : "--fmad=false",
-                   "-default-device"};
-      if (options_.fast_math) r.options.push_back("--use_fast_math");
-      requests.push_back(std::move(r));
+  absl::Status DumpSources() const {
+    if (options_.dump_directory.empty()) return absl::OkStatus();
+    RIDGE_RETURN_IF_ERROR(MakeDirs(options_.dump_directory));
+    for (const NamedKernel& k : pending_) {
+      RIDGE_RETURN_IF_ERROR(WriteFileAtomic(
+          absl::StrCat(options_.dump_directory, "/", k.name, ".cu"),
+          k.emitted.source));
     }
-    std::vector<absl::StatusOr<CompiledKernel>> results =
-        CompileAll(requests, options_.use_cache ? &KernelCache() : nullptr);
+    return absl::OkStatus();
+  }
+
+  absl::Status CompilePending() {
+    RIDGE_RETURN_IF_ERROR(DumpSources());
+    const std::string arch = context_.facts().Arch();
+    const std::vector<absl::StatusOr<KernelCode>> results =
+        CompileKernels(pending_, arch, options_);
+    absl::flat_hash_map<const CompiledKernel*, size_t> modules;
     for (size_t k = 0; k < pending_.size(); ++k) {
       RIDGE_RETURN_IF_ERROR(results[k].status());
-      RIDGE_ASSIGN_OR_RETURN(
-          ridge::cuda::Module loaded,
-          ridge::cuda::Module::Load(context_, results[k]->cubin));
-      const Pending& p = pending_[k];
-      for (const Launch& l : p.emitted.launches) {
-        ReadyLaunch ready;
-        RIDGE_ASSIGN_OR_RETURN(ready.function, loaded.GetFunction(l.function));
-        if (l.shared_bytes > 0) {
-          RIDGE_RETURN_IF_ERROR(
-              ready.function.SetMaxDynamicShared(l.shared_bytes));
-        }
-        ready.config.grid.x = static_cast<unsigned>(l.grid);
-        ready.config.block.x = static_cast<unsigned>(l.block);
-        ready.config.dynamic_shared_bytes = l.shared_bytes;
-        ready.config.cluster.x = static_cast<unsigned>(l.cluster);
-        ready.arguments = l.arguments;
-        ready.packed = l.packed;
-        if (l.resident) {
-          RIDGE_RETURN_IF_ERROR(FitOnDevice(ready.function, &ready.config));
-        }
-        out_.code[p.step].launches.push_back(std::move(ready));
-        CompiledStep& step = out_.steps[p.step];
-        if (const KernelResources* r = results[k]->Find(l.function)) {
-          step.resources.registers =
-              std::max(step.resources.registers, r->registers);
-          step.resources.registers_measured = true;
-          step.resources.spill_bytes =
-              std::max(step.resources.spill_bytes, r->spill_store_bytes);
-          step.resources.shared_bytes =
-              std::max(step.resources.shared_bytes, r->static_shared_bytes);
-        }
-        step.resources.blocks = l.grid;
-        step.resources.threads_per_block = l.block;
-        step.resources.cluster_blocks = l.cluster;
+      const KernelCode& code = *results[k];
+      auto [it, inserted] =
+          modules.try_emplace(code.code.get(), out_.modules.size());
+      if (inserted) {
+        RIDGE_ASSIGN_OR_RETURN(
+            ridge::cuda::Module loaded,
+            ridge::cuda::Module::Load(context_, code.code->cubin));
+        out_.modules.push_back(std::move(loaded));
       }
-      out_.modules.push_back(std::move(loaded));
+      RIDGE_RETURN_IF_ERROR(AddLaunches(
+          pending_[k], code, &out_.modules[it->second], arch, step_of_[k]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddLaunches(const NamedKernel& kernel, const KernelCode& code,
+                           ridge::cuda::Module* loaded, const std::string& arch,
+                           size_t at) {
+    CompiledStep& step = out_.steps[at];
+    step.built.kernel = step.name;
+    RIDGE_RETURN_IF_ERROR(AddBuilt(kernel, code, arch, &step.built));
+    for (const Launch& l : kernel.emitted.launches) {
+      ReadyLaunch ready;
+      RIDGE_ASSIGN_OR_RETURN(ready.function, loaded->GetFunction(FunctionIn(
+                                                 code, kernel, l.function)));
+      if (l.shared_bytes > 0) {
+        RIDGE_RETURN_IF_ERROR(
+            ready.function.SetMaxDynamicShared(l.shared_bytes));
+      }
+      ready.config.grid.x = static_cast<unsigned>(l.grid);
+      ready.config.block.x = static_cast<unsigned>(l.block);
+      ready.config.dynamic_shared_bytes = l.shared_bytes;
+      ready.config.cluster.x = static_cast<unsigned>(l.cluster);
+      ready.arguments = l.arguments;
+      ready.packed = l.packed;
+      if (l.resident) {
+        RIDGE_RETURN_IF_ERROR(FitOnDevice(ready.function, &ready.config));
+      }
+      out_.code[at].launches.push_back(std::move(ready));
+      step.resources.blocks = l.grid;
+      step.resources.threads_per_block = l.block;
+      step.resources.cluster_blocks = l.cluster;
+    }
+    Resources& total = step.resources;
+    for (const BuiltFunction& f : step.built.functions) {
+      total.registers = std::max(total.registers, f.registers);
+      total.registers_measured = true;
+      total.spill_bytes = std::max(total.spill_bytes, f.spill_store_bytes);
+      total.shared_bytes = std::max(
+          total.shared_bytes, f.static_shared_bytes + f.dynamic_shared_bytes);
     }
     return absl::OkStatus();
   }
@@ -339,7 +343,8 @@ class Compiler {
   DeviceLimits limits_;
   absl::flat_hash_map<std::string, EmittedKernel> chains_;  // by name
   CompiledProgram out_;
-  std::vector<Pending> pending_;
+  std::vector<NamedKernel> pending_;
+  std::vector<size_t> step_of_;  // beside `pending_`
   absl::flat_hash_map<const void*, size_t> known_;
 };
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,22 @@ struct CompiledStep {
   std::string schedule;      // with parameters, or the library's words
   std::string source;        // generated text; empty for library calls
   bool is_fallback = false;  // no fast schedule covered it
+  bool is_chain = false;     // several steps of the plan in one launch
   Resources resources;       // as measured by the compiler where it told
+  BuiltKernel built;         // in its own words; no functions: it told nothing
 };
+
+// What the compiler said of the steps that it told of; `of_plan`: of those that
+// are the plan's, as a plan stores them.
+inline std::vector<BuiltKernel> BuiltKernelsOf(
+    absl::Span<const CompiledStep> steps, bool of_plan = false) {
+  std::vector<BuiltKernel> built;
+  for (const CompiledStep& s : steps) {
+    if (s.built.functions.empty() || (of_plan && s.is_chain)) continue;
+    built.push_back(s.built);
+  }
+  return built;
+}
 
 class Executable {
  public:
@@ -62,6 +77,9 @@ class Executable {
   virtual absl::StatusOr<Measurement> Measure(
       absl::Span<const Literal> arguments, const MeasureOptions& options) = 0;
   virtual const std::vector<CompiledStep>& steps() const = 0;
+  // The first execution, its data in place; nothing before it, or where
+  // nothing has to be put in place.
+  virtual std::optional<double> first_run_us() const { return std::nullopt; }
 };
 
 class Backend {

@@ -1,9 +1,9 @@
-"""Ridge's kernels beside XLA's, on the GPU or the CPU of this machine.
+"""Ridge's kernels beside XLA's and torch.compile's, on this machine.
 
-    pip install 'jax[cuda]'   # or jax, for the CPU
+    pip install 'jax[cuda]'   # or jax, for the CPU; torch for --torch
     bazel build //tools:run
     python3 tests/bench/kernels.py MODULE.hlo... [--backend=cuda|cpu]
-        [--run=PATH] [--csv=FILE]
+        [--run=PATH] [--csv=FILE] [--only=NAMES] [--torch[=NAMES]]
 
 For each module: the time of Ridge (`run`: on a GPU a graph replay, with the
 last-level cache flushed between samples; median) and of XLA (the same text,
@@ -11,19 +11,36 @@ compiled for this device, median of five bursts after a warm-up, arrays from the
 same distribution), the floor (every argument read once and every result written
 once, at the bandwidth that a large copy reaches in the same process), and both
 as multiples of it. On a GPU, modules whose data fits the cache flatter XLA,
-which is not timed with a cold one; on a CPU neither is. The last line is the
-geometric mean of XLA's time over Ridge's.
+which is not timed with a cold one; on a CPU neither is.
+
+The last two times are seconds: Ridge's from the file to the first result (its
+kernel cache empty, the arguments in place, the back end open), and what XLA
+takes to compile the module, which it has parsed.
+
+--torch adds torch.compile, in a process of its own, for the modules that
+torch_suite.py has (or those named); it takes some ten seconds a module to
+compile. The last lines are the geometric means of each peer's time, and of the
+best peer's, over Ridge's; a row where the best peer is faster ends with the
+peer's name.
 """
 
 import argparse
 import csv
 import json
 import math
+import os
+import select
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
+# Other processes use the device too.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+# pylint: disable=wrong-import-position
 import jax
 import jax.numpy as jnp
 from jaxlib import _hlo
@@ -102,24 +119,211 @@ def xla(path):
 
 
 def ridge(run, backend, path):
-    """Microseconds and kernels of Ridge."""
+    """Microseconds, kernels and seconds to the first result of Ridge."""
     command = [run, path, f"--backend={backend}", "--format=json"]
     if backend == "cpu":
         command.append("--nocold")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as cache:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False,
+            env={**os.environ, "RIDGE_CACHE_DIR": cache})
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
     report = json.loads(done.stdout)
-    return report["total_us"], len(report["kernels"])
+    return (report["total_us"], len(report["kernels"]),
+            report["first_result"]["total_s"])
 
 
-def main():
+class TorchPeer:
+    """torch_suite.py in a process of its own, asked for a module at a time."""
+
+    def __init__(self, python, script, limit_s):
+        self.command = [python, script]
+        self.limit_s = limit_s
+        self.child = None
+
+    def time(self, path):
+        """Its answer for a module; raises if there is none within the limit."""
+        if self.child is None:
+            # A session of its own, so that its compile workers end with it.
+            self.child = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True, start_new_session=True)
+        try:
+            self.child.stdin.write(path + "\n")
+            self.child.stdin.flush()
+            ready, _, _ = select.select([self.child.stdout], [], [],
+                                        self.limit_s)
+            line = self.child.stdout.readline() if ready else None
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            self.close()
+            raise RuntimeError("torch.compile: the process ended" if line == ""
+                               else "torch.compile: no answer within "
+                               f"{self.limit_s:.0f} s")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError("torch.compile: " + answer["error"])
+        return answer
+
+    def close(self):
+        if self.child is None:
+            return
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.child.wait()
+        self.child = None
+
+
+FIELDS = ["module", "floor_us", "ridge_us", "kernels", "ridge_first_result_s",
+          "xla_us", "xla_compile_s", "torch_us", "torch_mode",
+          "torch_compile_s", "best_peer", "faster_peer"]
+PEERS = {"XLA": "xla_us", "torch.compile": "torch_us"}
+
+
+def measure(path, flags, bandwidth, torch_peer):
+    """A row of the table, and what went wrong."""
+    row = dict.fromkeys(FIELDS)
+    row["module"] = module_name(path)
+    problems = []
+
+    def attempt(step):
+        try:
+            step()
+        except Exception as error:  # pylint: disable=broad-except
+            problems.append((str(error).splitlines() or [repr(error)])[0])
+
+    def time_xla():
+        row["xla_us"], row["xla_compile_s"], moved = xla(path)
+        row["floor_us"] = moved / bandwidth * 1e6
+
+    def time_ridge():
+        (row["ridge_us"], row["kernels"],
+         row["ridge_first_result_s"]) = ridge(flags.run, flags.backend, path)
+
+    def time_torch():
+        answer = torch_peer.time(path)
+        if "missing" in answer:
+            if row["module"] in flags.torch:
+                raise RuntimeError("torch.compile: " + answer["missing"])
+            return
+        row["torch_us"] = answer["us"]
+        row["torch_mode"] = answer["mode"]
+        row["torch_compile_s"] = answer["compile_s"]
+
+    attempt(time_xla)
+    attempt(time_ridge)
+    if torch_peer is not None:
+        attempt(time_torch)
+    times = {peer: row[field] for peer, field in PEERS.items() if row[field]}
+    if times:
+        row["best_peer"] = min(times, key=times.get)
+        if row["ridge_us"] and times[row["best_peer"]] < row["ridge_us"]:
+            row["faster_peer"] = row["best_peer"]
+    return row, problems
+
+
+def module_name(path):
+    return path.rsplit("/", 1)[-1].removesuffix(".hlo")
+
+
+def names(text):
+    return set(filter(None, text.split(",")))
+
+
+def header(with_torch):
+    peers = "".join(f"{name:>9} {'x':>5} " for name in
+                    ["Ridge", "XLA"] + ["torch"] * with_torch)
+    return (f"{'module':36} {'floor us':>9} {peers}kernels {'first s':>7} "
+            f"{'XLA s':>6}  slower than")
+
+
+def line(row, with_torch):
+    floor = row["floor_us"]
+
+    def cell(us):
+        if not us:
+            return f"{'-':>9} {'-':>5} "
+        return f"{us:9.1f} " + (f"{us / floor:5.2f} " if floor else "    - ")
+
+    def seconds(value, width):
+        return f"{'-':>{width}}" if value is None else f"{value:{width}.2f}"
+
+    columns = ["ridge_us", "xla_us"] + ["torch_us"] * with_torch
+    first = f"{floor:9.1f}" if floor else f"{'-':>9}"
+    return (f"{row['module']:36} {first} "
+            f"{''.join(cell(row[column]) for column in columns)}"
+            f"{row['kernels'] or '-':>7} "
+            f"{seconds(row['ridge_first_result_s'], 7)} "
+            f"{seconds(row['xla_compile_s'], 6)}  "
+            f"{row['faster_peer'] or ''}").rstrip()
+
+
+def summary(rows):
+    lines = []
+
+    def mean(name, ratios):
+        if ratios:
+            lines.append(f"{name} time over Ridge's, geometric mean of "
+                         f"{len(ratios)}: {geometric_mean(ratios):.2f}")
+
+    done = [row for row in rows if row["ridge_us"] and row["best_peer"]]
+    for peer, field in PEERS.items():
+        mean(f"{peer}'s", [row[field] / row["ridge_us"] for row in done
+                           if row[field]])
+    if any(row["torch_us"] for row in done):
+        mean("Best peer's", [row[PEERS[row["best_peer"]]] / row["ridge_us"]
+                             for row in done])
+    slower = [row["module"] for row in done if row["faster_peer"]]
+    lines.append(f"{len(slower)} of {len(done)} slower than the best peer" +
+                 (": " + ", ".join(slower) if slower else ""))
+    both = [row for row in done
+            if row["ridge_first_result_s"] and row["xla_compile_s"]]
+    if both:
+        first = sum(row["ridge_first_result_s"] for row in both)
+        compiled = sum(row["xla_compile_s"] for row in both)
+        late = [row["module"] for row in both
+                if row["ridge_first_result_s"] > row["xla_compile_s"]]
+        lines.append(f"File to first result {first:.1f} s in all, XLA's "
+                     f"compilation {compiled:.1f} s; {len(late)} of "
+                     f"{len(both)} later" +
+                     (": " + ", ".join(late) if late else ""))
+    return lines
+
+
+def parse_flags():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("modules", nargs="+")
     parser.add_argument("--backend", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--run", default="bazel-bin/tools/run")
     parser.add_argument("--csv")
-    flags = parser.parse_args()
+    parser.add_argument("--only", type=names, default=set(), metavar="NAMES",
+                        help="the modules to time, separated by commas")
+    parser.add_argument("--torch", type=names, default=set(), metavar="NAMES",
+                        help="the modules to time with torch.compile too; "
+                        "without names: all")
+    parser.add_argument("--torch_limit", type=float, default=180,
+                        metavar="SECONDS",
+                        help="for torch.compile to compile and time one module")
+    parser.add_argument("--torch_python", default=sys.executable,
+                        help="a Python that has torch")
+    # A bare --torch would take the next argument for its names.
+    flags = parser.parse_args(["--torch=all" if argument == "--torch" else
+                               argument for argument in sys.argv[1:]])
+    if flags.torch and flags.backend == "cpu":
+        parser.error("--torch needs --backend=cuda")
+    unknown = (flags.only | flags.torch) - {"all"} - set(
+        map(module_name, flags.modules))
+    if unknown:
+        parser.error("not among the modules: " + ", ".join(sorted(unknown)))
+    return flags
+
+
+def main():
+    flags = parse_flags()
     device = jax.devices()[0]
     if device.platform != {"cuda": "gpu", "cpu": "cpu"}[flags.backend]:
         sys.exit(f"kernels.py: --backend={flags.backend}, but JAX finds a "
@@ -127,38 +331,35 @@ def main():
     bandwidth = copy_bandwidth()
     print(f"{device.device_kind}, copy {bandwidth * 1e-9:.0f} GB/s, "
           f"{time.strftime('%Y-%m-%d %H:%M')}")
-    fields = ["module", "floor_us", "ridge_us", "kernels", "xla_us",
-              "xla_compile_s"]
-    print(f"{'module':36} {'floor us':>9} {'Ridge':>9} {'x':>5} "
-          f"{'XLA':>9} {'x':>5}  kernels")
+    peer = TorchPeer(flags.torch_python,
+                     os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                  "torch_suite.py"), flags.torch_limit)
+    print(header(bool(flags.torch)), flush=True)
     rows = []
-    for path in flags.modules:
-        name = path.rsplit("/", 1)[-1].removesuffix(".hlo")
-        row = dict.fromkeys(fields)
-        row["module"] = name
-        try:
-            row["xla_us"], row["xla_compile_s"], moved = xla(path)
-            row["floor_us"] = moved / bandwidth * 1e6
-            row["ridge_us"], row["kernels"] = ridge(
-                flags.run, flags.backend, path)
-        except Exception as error:  # pylint: disable=broad-except
-            print(f"{name:36} {str(error).splitlines()[0][:80]}")
-        else:
-            floor = row["floor_us"]
-            print(f"{name:36} {floor:9.1f} {row['ridge_us']:9.1f} "
-                  f"{row['ridge_us'] / floor:5.2f} {row['xla_us']:9.1f} "
-                  f"{row['xla_us'] / floor:5.2f}  {row['kernels']}", flush=True)
-        rows.append(row)
-    ratios = [row["xla_us"] / row["ridge_us"] for row in rows
-              if row["ridge_us"] and row["xla_us"]]
-    if ratios:
-        print(f"XLA's time over Ridge's, geometric mean of {len(ratios)}: "
-              f"{geometric_mean(ratios):.2f}")
-    if flags.csv:
-        with open(flags.csv, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, fields)
-            writer.writeheader()
-            writer.writerows(rows)
+    try:
+        for path in flags.modules:
+            name = module_name(path)
+            if flags.only and name not in flags.only:
+                continue
+            with_torch = name in flags.torch or "all" in flags.torch
+            row, problems = measure(path, flags, bandwidth,
+                                    peer if with_torch else None)
+            rows.append(row)
+            print(line(row, bool(flags.torch)), flush=True)
+            for problem in problems:
+                print(f"  {problem[:100]}", flush=True)
+            if flags.csv:  # after each: whatever ends the program, they stay
+                write_csv(flags.csv, rows)
+    finally:
+        peer.close()
+    print("\n".join(summary(rows)))
+
+
+def write_csv(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,11 @@
 #include "absl/strings/str_format.h"
 #include "backends/runtime/arguments.h"
 #include "backends/runtime/physical.h"
+#include "backends/runtime/sampler.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/base/table.h"
 #include "hlo/evaluator/error_bound.h"
+#include "tools/common/built_report.h"
 
 namespace ridge {
 namespace {
@@ -44,6 +46,38 @@ std::vector<Literal> Leaves(const ExecuteReport& report) {
   return FlattenLiterals({report.result});
 }
 
+nlohmann::json FirstResultJson(const ExecuteReport& report) {
+  const FirstResult& f = *report.first_result;
+  const CompileTotals totals = TotalsOf(BuiltKernelsOf(report.steps));
+  return {{"total_s", f.Total()},
+          {"open_s", f.open_s},
+          {"parse_s", f.parse_s},
+          {"plan_s", f.plan_s},
+          {"compile_s", f.compile_s},
+          {"first_run_s", f.first_run_s},
+          {"kernels_compiled", totals.compiled},
+          {"kernels_compile_s", totals.sum_s},
+          {"slowest_kernel", totals.slowest},
+          {"slowest_kernel_s", totals.slowest_s}};
+}
+
+std::string FirstResultText(const ExecuteReport& report) {
+  const FirstResult& f = *report.first_result;
+  const CompileTotals totals = TotalsOf(BuiltKernelsOf(report.steps));
+  std::string text = absl::StrFormat(
+      "file to first result: %.3f s (parse %.3f, plan %.3f, compile %.3f, "
+      "first run %.3f; opening the back end took %.3f)\n",
+      f.Total(), f.parse_s, f.plan_s, f.compile_s, f.first_run_s, f.open_s);
+  if (totals.compiled > 0) {
+    absl::StrAppendFormat(
+        &text,
+        "%d of %d kernels compiled, %.3f s in all, slowest %.3f s (%s)\n",
+        totals.compiled, totals.kernels, totals.sum_s, totals.slowest_s,
+        totals.slowest);
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<Comparison> CompareWithExpected(
@@ -70,13 +104,22 @@ absl::StatusOr<ExecuteReport> ExecutePlan(const ExecuteRequest& request) {
   ExecuteReport report;
   report.backend = std::string(request.backend->name());
   report.plan_strategy = request.plan->strategy;
+  const double start_us = NowMicros();
   RIDGE_ASSIGN_OR_RETURN(
       std::unique_ptr<Executable> executable,
       request.backend->Compile(module, *request.plan, request.compile));
+  const double compiled_us = NowMicros();
   report.steps = executable->steps();
   std::vector<Literal> arguments = FlattenLiterals(request.arguments);
+  const double run_us = NowMicros();
   RIDGE_ASSIGN_OR_RETURN(std::vector<Literal> outputs,
                          executable->Run(arguments));
+  if (request.before.has_value()) {
+    report.first_result = request.before;
+    report.first_result->compile_s = (compiled_us - start_us) / 1e6;
+    report.first_result->first_run_s =
+        executable->first_run_us().value_or(NowMicros() - run_us) / 1e6;
+  }
   size_t next = 0;
   const Module& written = *request.module->written;
   report.result =
@@ -157,7 +200,13 @@ nlohmann::json ReportJson(const ExecuteReport& report) {
   }
   for (size_t k = 0; k < json["kernels"].size() && k < report.steps.size();
        ++k) {
-    json["kernels"][k]["fallback"] = report.steps[k].is_fallback;
+    nlohmann::json& kernel = json["kernels"][k];
+    kernel["fallback"] = report.steps[k].is_fallback;
+    if (report.steps[k].built.functions.empty()) continue;
+    kernel.update(nlohmann::json(BuiltJson(report.steps[k].built)));
+  }
+  if (report.first_result.has_value()) {
+    json["first_result"] = FirstResultJson(report);
   }
   json["outputs"] = nlohmann::json::array();
   std::vector<Literal> leaves = Leaves(report);
@@ -206,6 +255,9 @@ std::string ReportTable(const ExecuteReport& report, bool worst) {
       absl::StrAppend(&text,
                       "note: other work ran on this machine meanwhile\n");
     }
+  }
+  if (report.first_result.has_value()) {
+    absl::StrAppend(&text, FirstResultText(report));
   }
   Table outputs({{"output", Align::kLeft},
                  {"shape", Align::kLeft, 40},

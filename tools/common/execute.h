@@ -23,6 +23,17 @@ namespace ridge {
 absl::StatusOr<std::unique_ptr<Backend>> MakeNamedBackend(
     absl::string_view name);
 
+// What the way from the file to the first result took, in seconds. Opening the
+// back end is apart: a process does it once.
+struct FirstResult {
+  double open_s = 0;
+  double parse_s = 0;  // reading, verifying and canonicalizing the module
+  double plan_s = 0;
+  double compile_s = 0;    // buffers, kernels, library calls
+  double first_run_s = 0;  // on a GPU without the copies of the host's data
+  double Total() const { return parse_s + plan_s + compile_s + first_run_s; }
+};
+
 struct ExecuteRequest {
   const LoadedModule* module = nullptr;
   const Plan* plan = nullptr;
@@ -34,6 +45,8 @@ struct ExecuteRequest {
   bool check = false;
   std::optional<Literal> expected;
   std::optional<MeasureOptions> measure;  // not given: not timed
+  // What came before, if it is to be reported.
+  std::optional<FirstResult> before;
 };
 
 struct ExecuteReport {
@@ -43,6 +56,7 @@ struct ExecuteReport {
   std::optional<Comparison> comparison;
   std::optional<Measurement> measurement;
   std::vector<CompiledStep> steps;
+  std::optional<FirstResult> first_result;
 
   bool ok() const { return !comparison.has_value() || comparison->ok; }
 };
@@ -64,7 +78,11 @@ absl::StatusOr<Comparison> CompareWithExpected(
     const Literal& got, const Literal& expected);
 
 // {"backend", "device", "strategy", "total_us", "spread", "cold_cache",
-//  "kernels": [{"name", "us", "schedule", "fallback"}],
+//  "kernels": [{"name", "us", "schedule", "fallback", and where a compiler told
+//               what BuiltJson says}],
+//  "first_result": {"total_s", "parse_s", "plan_s", "compile_s", "first_run_s",
+//                   "open_s", "kernels_compiled", "kernels_compile_s",
+//                   "slowest_kernel", "slowest_kernel_s"},
 //  "outputs": [{"name", "shape", and where checked "max_abs", "max_rel",
 //               "max_ulp", "tolerance", "ok"}]}
 nlohmann::json ReportJson(const ExecuteReport& report);

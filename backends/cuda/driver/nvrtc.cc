@@ -28,12 +28,16 @@ namespace ridge::cuda {
 namespace {
 
 // Raised when the layout of a cached value changes.
-constexpr absl::string_view kCacheFormat = "cubin-1";
+constexpr absl::string_view kCacheFormat = "cubin-2";
 
-std::vector<std::string> OptionsOf(const CompileRequest& request) {
+std::vector<std::string> OptionsOf(const NvrtcApi& api,
+                                   const CompileRequest& request) {
   std::vector<std::string> options = {
       absl::StrCat("--gpu-architecture=", request.arch), "--std=c++17",
       "--ptxas-options=-v"};
+  // No textures and no device runtime: less for the front end to declare. The
+  // code is the same. Older compilers do not know the option.
+  if (api.major >= 13) options.push_back("--minimal");
   options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
 }
@@ -47,19 +51,26 @@ std::string CacheKey(const NvrtcApi& api, const CompileRequest& request) {
   };
   add(kCacheFormat);
   add(absl::StrCat("NVRTC ", api.major, ".", api.minor));
-  add(request.name);  // it is in the log
-  for (const std::string& option : OptionsOf(request)) add(option);
+  for (const std::string& option : OptionsOf(api, request)) add(option);
   add(request.want_ptx ? "ptx" : "");
-  add(request.source);
+  if (request.content.empty()) {
+    add("source");
+    add(request.name);  // it is in the log
+    add(request.source);
+  } else {
+    add("content");
+    add(request.content);
+  }
   return key;
 }
 
-// ---- The cached value: sizes, then cubin, PTX and log ----------------------
+// ---- The cached value: sizes, then name, cubin, PTX and log ----------------
 
 std::string Serialize(const CompiledKernel& kernel) {
-  return absl::StrCat(kernel.cubin.size(), " ", kernel.ptx.size(), " ",
-                      kernel.log.size(), " ", kernel.compile_ms, "\n",
-                      kernel.cubin, kernel.ptx, kernel.log);
+  return absl::StrCat(kernel.name.size(), " ", kernel.cubin.size(), " ",
+                      kernel.ptx.size(), " ", kernel.log.size(), " ",
+                      kernel.compile_ms, "\n", kernel.name, kernel.cubin,
+                      kernel.ptx, kernel.log);
 }
 
 // Takes the text up to `end` off the front, and `end` itself.
@@ -72,7 +83,7 @@ absl::string_view TakeUntil(absl::string_view* text, char end) {
 }
 
 absl::optional<CompiledKernel> Deserialize(absl::string_view text) {
-  size_t sizes[3];
+  size_t sizes[4];
   for (size_t& size : sizes) {
     uint64_t value = 0;
     if (!absl::SimpleAtoi(TakeUntil(&text, ' '), &value)) return absl::nullopt;
@@ -80,12 +91,15 @@ absl::optional<CompiledKernel> Deserialize(absl::string_view text) {
   }
   CompiledKernel kernel;
   if (!absl::SimpleAtod(TakeUntil(&text, '\n'), &kernel.compile_ms) ||
-      sizes[0] + sizes[1] + sizes[2] != text.size()) {
+      sizes[0] + sizes[1] + sizes[2] + sizes[3] != text.size()) {
     return absl::nullopt;
   }
-  kernel.cubin = std::string(text.substr(0, sizes[0]));
-  kernel.ptx = std::string(text.substr(sizes[0], sizes[1]));
-  kernel.log = std::string(text.substr(sizes[0] + sizes[1]));
+  std::string* const fields[4] = {&kernel.name, &kernel.cubin, &kernel.ptx,
+                                  &kernel.log};
+  for (int k = 0; k < 4; ++k) {
+    *fields[k] = std::string(text.substr(0, sizes[k]));
+    text.remove_prefix(sizes[k]);
+  }
   kernel.kernels = ParsePtxasLog(kernel.log);
   kernel.from_cache = true;
   return kernel;
@@ -147,7 +161,7 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
                   "nvrtcCreateProgram"));
   absl::Cleanup destroy = [&] { api.DestroyProgram(&program); };
 
-  const std::vector<std::string> options = OptionsOf(request);
+  const std::vector<std::string> options = OptionsOf(api, request);
   std::vector<const char*> option_pointers;
   for (const std::string& option : options) {
     option_pointers.push_back(option.c_str());
@@ -157,6 +171,7 @@ absl::StatusOr<CompiledKernel> CompileWith(const NvrtcApi& api,
                          option_pointers.data());
 
   CompiledKernel kernel;
+  kernel.name = request.name;
   RIDGE_ASSIGN_OR_RETURN(
       kernel.log,
       ReadText(api, program, "nvrtcGetProgramLog", api.GetLogSize, api.GetLog));

@@ -37,9 +37,14 @@ struct CompileRequest {
   // "--use_fast_math", "-lineinfo", "-I...", "-D...", "--maxrregcount=N".
   std::vector<std::string> options;
   bool want_ptx = false;
+  // What the cache knows the source by; empty: by the name and the source. Two
+  // requests may share it whose sources differ in names and comments alone;
+  // the code that comes back may then be the other's, with its names.
+  std::string content;
 };
 
 struct CompiledKernel {
+  std::string name;  // of the request that was compiled
   std::string cubin;
   std::string ptx;  // if asked for
   std::string log;  // warnings and ptxas's report

@@ -204,6 +204,29 @@ TEST_F(NvrtcTest, CacheReturnsTheSameKernel) {
             second.Find("vector_add")->registers);
 }
 
+TEST_F(NvrtcTest, RequestsOfOneContentShareTheCode) {
+  DiskCache cache(folder_);
+  CompileRequest first = Request("one", R"(
+extern "C" __global__ void one(float* p) { p[0] = 1; }  // of a
+)");
+  first.content = "extern \"C\" __global__ void @(float* p) { p[0] = 1; }";
+  CompileRequest second = first;
+  second.name = "other";
+  second.source = R"(
+extern "C" __global__ void other(float* p) { p[0] = 1; }  // of b
+)";
+  RIDGE_ASSERT_OK(Compile(first, &cache));
+  RIDGE_ASSERT_OK_AND_ASSIGN(CompiledKernel shared, Compile(second, &cache));
+  EXPECT_TRUE(shared.from_cache);
+  EXPECT_EQ(shared.name, "one");
+  EXPECT_NE(shared.Find("one"), nullptr);
+
+  second.content += " ";
+  RIDGE_ASSERT_OK_AND_ASSIGN(CompiledKernel own, Compile(second, &cache));
+  EXPECT_FALSE(own.from_cache);
+  EXPECT_EQ(own.name, "other");
+}
+
 TEST_F(NvrtcTest, AnyChangeOfTheRequestIsAMiss) {
   DiskCache cache(folder_);
   const CompileRequest base = Request("vector_add", kVectorAdd);

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "backends/cuda/emit/common.h"
+#include "backends/cuda/emit/used_prelude.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -222,12 +223,12 @@ class ChainEmitter {
         chain_.cluster > 1
             ? absl::StrCat("__cluster_dims__(", chain_.cluster, ", 1, 1) ")
             : "";
-    emitted.source = absl::StrCat(
+    emitted.source = WithUsedPrelude(absl::StrCat(
         FilePrelude(), kChainHelpers, parts,
         "\nstruct rdg_arrays {\n  char* p[", launch.arguments.size(),
         "];\n};\n", kHead, " ", cluster, "__launch_bounds__(", threads_, ") ",
         chain_.name, "(const __grid_constant__ rdg_arrays array) {\n", locals,
-        Ahead(), text_, "}\n");
+        Ahead(), text_, "}\n"));
     launch.packed = true;
     emitted.choice.name = "chain";
     emitted.choice.parameters = {{"cluster", chain_.cluster},
@@ -258,7 +259,7 @@ class ChainEmitter {
     for (const ChainLink& link : links) {
       for (const Launch& l : link.kernel.launches) {
         const int64_t turns = CeilDiv(l.grid, chain_.cluster);
-        const bool alone = StaticSharedBytes(link.kernel.source) > 0;
+        const bool alone = StaticSharedBytes(link.kernel.functions) > 0;
         const int64_t beside =
             std::max<int64_t>(1, alone ? 1 : kMostThreads / l.block);
         most = std::max(most, std::min(turns, beside) * l.block);
@@ -606,8 +607,7 @@ class ChainEmitter {
   absl::StatusOr<PartText> TextOf(const EmittedKernel& kernel) {
     auto it = texts_.find(&kernel);
     if (it != texts_.end()) return it->second;
-    absl::string_view source = kernel.source;
-    RIDGE_RET_CHECK(absl::ConsumePrefix(&source, FilePrelude()));
+    const absl::string_view source = kernel.functions;
     PartText text;
     text.part.has_shared = StaticSharedBytes(source) > 0;
     const std::string clean = absl::StrReplaceAll(

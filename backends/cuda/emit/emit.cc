@@ -1,7 +1,9 @@
 #include "backends/cuda/emit/emit.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "backends/cuda/emit/common.h"
+#include "backends/cuda/emit/used_prelude.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -55,6 +57,10 @@ absl::StatusOr<EmittedKernel> EmitKernel(const Kernel& kernel,
         launch.arguments.push_back(-1 - static_cast<int32_t>(s));
       }
     }
+    absl::string_view functions = emitted.source;
+    RIDGE_RET_CHECK(absl::ConsumePrefix(&functions, FilePrelude()));
+    emitted.functions = std::string(functions);
+    emitted.source = WithUsedPrelude(emitted.source);
     return emitted;
   };
   // A loop's rounds are no kernel by themselves.

@@ -30,7 +30,8 @@ struct Launch {
 };
 
 struct EmittedKernel {
-  std::string source;  // a whole translation unit, prelude included
+  std::string source;     // a whole translation unit, prelude included
+  std::string functions;  // without the prelude
   std::vector<Launch> launches;
   std::vector<int64_t> scratch_bytes;
   // Schedule with the parameters that were used.
