@@ -62,6 +62,9 @@ absl::StatusOr<ColdCache> ColdCache::Create(const Context& context) {
 }
 
 absl::Status ColdCache::Flush(int64_t written, const Stream& stream) {
+  if (pattern_ == 0) {
+    RIDGE_RETURN_IF_ERROR(Fill(stream, memory_.ptr(), memory_.size(), 0));
+  }
   LaunchConfig config;
   config.grid.x = kBlocks;
   config.block.x = kThreads;
