@@ -135,8 +135,8 @@ RDG_FN To rdg_bitcast(From x) {
   memcpy(&y, &x, sizeof(To));
   return y;
 }
-RDG_FN float rdg_max(float a, float b) { return a >= b || a != a ? a : b; }
-RDG_FN float rdg_min(float a, float b) { return a <= b || a != a ? a : b; }
+RDG_FN float rdg_max(float a, float b) { return (a >= b) | (a != a) ? a : b; }
+RDG_FN float rdg_min(float a, float b) { return (a <= b) | (a != a) ? a : b; }
 RDG_FN float rdg_fast_div(float a, float b) { return a / b; }
 RDG_FN float rdg_loose_exp(float x) { return expf(x); }
 RDG_FN float rdg_round_bf16(float x) {
