@@ -114,11 +114,29 @@ TEST_P(HostMathAccuracyTest, OneArgument) {
   for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 509) {
     x.push_back(FloatOf(static_cast<uint32_t>(bits)));
   }
-  for (float special :
-       {0.0f, 1.0f, 0.5f, 2.0f, 88.72284f, 103.97208f, 87.33655f, 17.3f, 9.01f,
-        0.9f, 3.95f, 0x1p-126f, 0x1p-149f, 0x1p-26f, 0x1p-13f, 0x1p23f, 2.5f,
-        0x1p24f, 1.5707964f, 3.1415927f, 0x1.fffffep127f,
-        std::numeric_limits<float>::infinity(), std::nanf("")}) {
+  for (float special : {0.0f,
+                        1.0f,
+                        0.5f,
+                        2.0f,
+                        88.72284f,
+                        103.97208f,
+                        87.33655f,
+                        17.3f,
+                        9.01f,
+                        0.9f,
+                        3.95f,
+                        0x1p-126f,
+                        0x1p-149f,
+                        0x1p-26f,
+                        0x1p-13f,
+                        0x1p23f,
+                        2.5f,
+                        0x1p24f,
+                        1.5707964f,
+                        3.1415927f,
+                        0x1.fffffep127f,
+                        std::numeric_limits<float>::infinity(),
+                        std::nanf("")}) {
     uint32_t bits;
     std::memcpy(&bits, &special, sizeof(bits));
     for (int32_t d = -300; d <= 300; ++d) {
@@ -149,10 +167,11 @@ TEST_P(HostMathAccuracyTest, Power) {
   std::vector<float> y;
   const float kInfinity = std::numeric_limits<float>::infinity();
   const float special[] = {
-      0.0f,     1.0f,      2.0f,    0.5f,         3.0f,    0x1p24f, 0x1p23f,
-      8388607.5f, 1e-40f,  1e30f,   1e-30f,       -0.0f,   -1.0f,   -2.0f,
-      -0.5f,    -3.0f,     -1e-40f, 0.99999994f,  1.0000001f,
-      -0.99999994f, -1e30f, -0x1p24f, kInfinity,  -kInfinity, std::nanf("")};
+      0.0f,    1.0f,     2.0f,        0.5f,       3.0f,
+      0x1p24f, 0x1p23f,  8388607.5f,  1e-40f,     1e30f,
+      1e-30f,  -0.0f,    -1.0f,       -2.0f,      -0.5f,
+      -3.0f,   -1e-40f,  0.99999994f, 1.0000001f, -0.99999994f,
+      -1e30f,  -0x1p24f, kInfinity,   -kInfinity, std::nanf("")};
   for (float a : special) {
     for (float b : special) {
       x.push_back(a);
@@ -191,8 +210,7 @@ TEST_P(HostMathAccuracyTest, Power) {
   EXPECT_LE(most, 0.51) << "pow(" << x[at] << ", " << y[at] << ") = " << z[at];
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, HostMathAccuracyTest,
-                         ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Forms, HostMathAccuracyTest, ::testing::Bool());
 
 }  // namespace
 }  // namespace ridge
