@@ -45,13 +45,14 @@ std::string StageWriter::Acc(const Fold& f, size_t r) const {
                   : absl::StrCat("rdg_a", f.any, "_", r);
 }
 
-absl::Status StageWriter::FoldOne(const Fold& f, const std::vector<NodeId>& values,
-                     const std::string& at) {
+absl::Status StageWriter::FoldOne(const Fold& f,
+                                  const std::vector<NodeId>& values,
+                                  const std::string& at) {
   if (f.simple) {
     RIDGE_ASSIGN_OR_RETURN(
         std::string text,
-        FoldCombineText(Simple(f), FoldElement(f),
-                        absl::StrCat(Acc(f, 0), at), w_.Name(values[0])));
+        FoldCombineText(Simple(f), FoldElement(f), absl::StrCat(Acc(f, 0), at),
+                        w_.Name(values[0])));
     w_.Line(absl::StrCat(Acc(f, 0), at, " = ", text, ";"));
     return absl::OkStatus();
   }
@@ -79,8 +80,7 @@ bool StageWriter::FitsLanes(const Nest& nest) const {
     }
   }
   const std::vector<int32_t> vars = VarsOf(nest.vars);
-  return !simple && !vars.empty() &&
-         kernel_.vars[vars.back()].extent >= kLanes;
+  return !simple && !vars.empty() && kernel_.vars[vars.back()].extent >= kLanes;
 }
 
 std::string StageWriter::Lane(const Fold& f, size_t r) const {
@@ -150,9 +150,9 @@ absl::Status StageWriter::CloseFold(const Fold& f) {
       w_.Line(absl::StrCat("for (int rdg_l = 0; rdg_l < ", kLanes,
                            "; ++rdg_l) ", Acc(f, 0), " = ", text, ";"));
     }
-    RIDGE_ASSIGN_OR_RETURN(
-        std::string text, FoldResultText(Simple(f), FoldElement(f), Acc(f, 0),
-                                         w_.Name(FoldInits(f)[0])));
+    RIDGE_ASSIGN_OR_RETURN(std::string text,
+                           FoldResultText(Simple(f), FoldElement(f), Acc(f, 0),
+                                          w_.Name(FoldInits(f)[0])));
     w_.Line(absl::StrCat("const ", CarryType(FoldElement(f)), " n", f.any,
                          " = ", text, ";"));
     w_.Define(f.any, absl::StrCat("n", f.any));
@@ -175,15 +175,16 @@ absl::Status StageWriter::CloseFold(const Fold& f) {
   }
   for (NodeId n : f.results) {
     if (n < 0 || stored_.count(n) == 0) continue;
-    w_.Line(absl::StrCat("rdg_m", n, "[", Linear(f.vars), "] = ", w_.Name(n),
-                         ";"));
+    w_.Line(
+        absl::StrCat("rdg_m", n, "[", Linear(f.vars), "] = ", w_.Name(n), ";"));
   }
   return absl::OkStatus();
 }
 
-std::string StageWriter::PartialAt(const std::string& chunk, const Fold& f) const {
-  return absl::StrCat(chunk, " * ", PointCount(kernel_, f.vars & live_),
-                      " + ", Linear(f.vars));
+std::string StageWriter::PartialAt(const std::string& chunk,
+                                   const Fold& f) const {
+  return absl::StrCat(chunk, " * ", PointCount(kernel_, f.vars & live_), " + ",
+                      Linear(f.vars));
 }
 
 absl::Status StageWriter::WriteColumns() {
@@ -212,10 +213,10 @@ absl::Status StageWriter::WriteColumns() {
     }
     for (size_t r = 0; r < f.results.size(); ++r) {
       NodeId init = FoldInits(f)[r];
-      w_.Line(absl::StrCat(CarryType(kernel_.nodes[init].type), " ",
-                           Acc(f, r), "[", kColumnBlock, "];"));
-      w_.Line(absl::StrCat(column_loop, Acc(f, r), at, " = ", w_.Name(init),
-                           ";"));
+      w_.Line(absl::StrCat(CarryType(kernel_.nodes[init].type), " ", Acc(f, r),
+                           "[", kColumnBlock, "];"));
+      w_.Line(
+          absl::StrCat(column_loop, Acc(f, r), at, " = ", w_.Name(init), ";"));
     }
   }
   RIDGE_RETURN_IF_ERROR(Hoist(targets));
@@ -281,8 +282,9 @@ absl::Status StageWriter::WriteColumnRows(int32_t row, int32_t minor,
   return absl::OkStatus();
 }
 
-absl::Status StageWriter::CloseColumns(const Fold& f, const std::string& column_loop,
-                          const std::string& at) {
+absl::Status StageWriter::CloseColumns(const Fold& f,
+                                       const std::string& column_loop,
+                                       const std::string& at) {
   if (stage_.partial) {
     w_.Line(absl::StrCat(column_loop, "rdg_p", f.any, "[",
                          PartialAt("rdg_chunk", f), "] = ", Acc(f, 0), at,

@@ -18,7 +18,6 @@ constexpr int64_t kMaxRowBytes = 4 << 20;
 // (see NodeCost).
 constexpr int kKeepCost = 4;
 
-
 // Rough cost of a node in units of a simple operation.
 int NodeCost(const Node& node) {
   switch (node.kind) {
@@ -63,8 +62,8 @@ int NodeCost(const Node& node) {
 }  // namespace
 
 StageWriter::StageWriter(const Kernel& kernel, const Stage& stage,
-            const std::map<NodeId, Stored>& stored,
-            const std::map<NodeId, int64_t>& partial_offset)
+                         const std::map<NodeId, Stored>& stored,
+                         const std::map<NodeId, int64_t>& partial_offset)
     : kernel_(kernel),
       stage_(stage),
       live_(LiveVars(kernel)),
@@ -166,10 +165,10 @@ void StageWriter::Decode() {
   if (stage_.kind != StageKind::kCombine && stage_.split >= 0) {
     w_.Line(absl::StrCat("const ", index_, " rdg_lo = (", index_,
                          ")(rdg_chunk * ", stage_.chunk, ");"));
-    w_.Line(absl::StrCat(
-        "const ", index_, " rdg_hi = rdg_lo + ", stage_.chunk, " < ",
-        kernel_.vars[stage_.split].extent, " ? rdg_lo + ", stage_.chunk,
-        " : ", kernel_.vars[stage_.split].extent, ";"));
+    w_.Line(absl::StrCat("const ", index_, " rdg_hi = rdg_lo + ", stage_.chunk,
+                         " < ", kernel_.vars[stage_.split].extent,
+                         " ? rdg_lo + ", stage_.chunk, " : ",
+                         kernel_.vars[stage_.split].extent, ";"));
   }
   DefineStored();
 }
@@ -250,13 +249,12 @@ std::string StageWriter::Hi(int32_t v) const {
   return v == stage_.split ? "rdg_hi" : absl::StrCat(kernel_.vars[v].extent);
 }
 
-void StageWriter::OpenLoop(int32_t v, const std::string& lo, const std::string& hi,
-              const std::string& step) {
+void StageWriter::OpenLoop(int32_t v, const std::string& lo,
+                           const std::string& hi, const std::string& step) {
   std::string name = absl::StrCat("v", v);
   w_.Open(absl::StrCat(
-      "for (", index_, " ", name, " = ", lo, "; ", name, " < ", hi, "; ",
-      name, step == "1" ? std::string("++") : absl::StrCat(" += ", step),
-      ") {"));
+      "for (", index_, " ", name, " = ", lo, "; ", name, " < ", hi, "; ", name,
+      step == "1" ? std::string("++") : absl::StrCat(" += ", step), ") {"));
   bound_ |= Bit(v);
   DefineStored();
 }
@@ -326,8 +324,7 @@ void StageWriter::PlanRows(const std::vector<Nest>& nests) {
     if (nests[k].vars != row_vars_) continue;
     std::vector<NodeId> inner;
     for (NodeId n : w_.Needs(NestTargets(nests[k]), [&](NodeId m) {
-           return keep.contains(m) || own_.contains(m) ||
-                  stored_.count(m) > 0;
+           return keep.contains(m) || own_.contains(m) || stored_.count(m) > 0;
          })) {
       if ((kernel_.nodes[n].vars & row_vars_) != 0) inner.push_back(n);
     }
@@ -366,7 +363,8 @@ void StageWriter::PlanRows(const std::vector<Nest>& nests) {
   }
 }
 
-int StageWriter::Recompute(NodeId root, const absl::flat_hash_set<NodeId>& keep) {
+int StageWriter::Recompute(NodeId root,
+                           const absl::flat_hash_set<NodeId>& keep) {
   int cost = 0;
   for (NodeId n : w_.Needs({root}, [&](NodeId m) {
          return keep.contains(m) || own_.contains(m);
@@ -414,10 +412,9 @@ absl::Status StageWriter::WriteInner(const Nest& nest,
                                      const std::vector<NodeId>& keeps,
                                      int32_t v) {
   if (stage_.tile > 0) {
-    std::string end = absl::StrCat("(rdg_t + ", stage_.tile, " < ",
-                                   kernel_.vars[v].extent, " ? rdg_t + ",
-                                   stage_.tile, " : ", kernel_.vars[v].extent,
-                                   ")");
+    std::string end = absl::StrCat(
+        "(rdg_t + ", stage_.tile, " < ", kernel_.vars[v].extent, " ? rdg_t + ",
+        stage_.tile, " : ", kernel_.vars[v].extent, ")");
     OpenLoop(v, "rdg_t", end);
     RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
     CloseLoop(v);

@@ -143,7 +143,7 @@ class StageWriter {
   const std::string index_;
   absl::flat_hash_set<NodeId> own_;       // results of this stage's folds
   absl::flat_hash_set<NodeId> in_lanes_;  // folds (Fold::any)
-  uint64_t bound_ = 0;               // variables that loops here have set
+  uint64_t bound_ = 0;                    // variables that loops here have set
   // Row buffers: which nodes, which of them each nest fills.
   uint64_t row_vars_ = 0;
   std::vector<NodeId> kept_;
