@@ -1,7 +1,6 @@
 #include "backends/cpu/stage_writer.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -394,6 +393,7 @@ absl::Status StageWriter::WriteNest(const Nest& nest) {
       w_.Open(absl::StrCat("for (", index_, " rdg_t = 0; rdg_t < ",
                            kernel_.vars[v].extent, "; rdg_t += ", stage_.tile,
                            ") {"));
+      RIDGE_RETURN_IF_ERROR(WriteTransposedLoads(nest, v));
     }
     for (size_t k = 0; k + 1 < vars.size(); ++k) {
       OpenLoop(vars[k], Lo(vars[k]), Hi(vars[k]));
@@ -428,64 +428,6 @@ absl::Status StageWriter::WriteInner(const Nest& nest,
   OpenLoop(v, Lo(v), Hi(v));
   RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
   CloseLoop(v);
-  return absl::OkStatus();
-}
-
-int64_t StageWriter::Divisor(const Nest& nest, int32_t v) {
-  constexpr int64_t kLeast = 8;  // a vector of floats
-  std::vector<int64_t> divisors;
-  const IndexPool& pool = w_.pool();
-  std::function<void(IndexId)> visit = [&](IndexId id) {
-    if (id < 0 || ((pool.VarMask(id) >> v) & 1) == 0) return;
-    const IndexNode& node = pool.node(id);
-    if (node.kind == IndexKind::kFloorDiv || node.kind == IndexKind::kMod) {
-      divisors.push_back(node.value);
-    }
-    if (node.kind != IndexKind::kVar) {
-      visit(node.a);
-      visit(node.b);
-    }
-  };
-  const std::vector<NodeId> targets = NestTargets(nest);
-  for (NodeId n : w_.Needs(targets, [](NodeId) { return false; })) {
-    visit(kernel_.nodes[n].offset);
-  }
-  for (int32_t s : nest.stores) visit(kernel_.stores[s].offset);
-  if (divisors.empty()) return 1;
-  int64_t divisor = *std::min_element(divisors.begin(), divisors.end());
-  divisors.push_back(kernel_.vars[v].extent);
-  if (v == stage_.split) divisors.push_back(stage_.chunk);
-  for (int64_t d : divisors) {
-    if (d % divisor != 0) return 1;
-  }
-  return divisor < kLeast ? 1 : divisor;
-}
-
-absl::Status StageWriter::WriteStores(const Nest& nest,
-                                      const std::vector<NodeId>& keeps,
-                                      int32_t v) {
-  const int64_t divisor = Divisor(nest, v);
-  if (divisor == 1 || divisor == kernel_.vars[v].extent) {
-    OpenLoop(v, Lo(v), Hi(v));
-    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
-    CloseLoop(v);
-    return absl::OkStatus();
-  }
-  const IndexId q = w_.NewVar("rdg_q", kernel_.vars[v].extent / divisor);
-  const IndexId l = w_.NewVar("rdg_l", divisor);
-  w_.Bind(v, w_.pool().Add(w_.pool().Mul(q, divisor), l));
-  w_.Open(absl::StrCat("for (", index_, " rdg_q = ", Lo(v), " / ", divisor,
-                       "; rdg_q < ", Hi(v), " / ", divisor, "; ++rdg_q) {"));
-  w_.Open(absl::StrCat("for (", index_, " rdg_l = 0; rdg_l < ", divisor,
-                       "; ++rdg_l) {"));
-  w_.Line(absl::StrCat("const ", index_, " v", v, " = rdg_q * ", divisor,
-                       " + rdg_l;"));
-  bound_ |= Bit(v);
-  DefineStored();
-  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
-  CloseLoop(v);
-  w_.Close("}");
-  w_.Bind(v, -1);
   return absl::OkStatus();
 }
 

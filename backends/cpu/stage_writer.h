@@ -95,6 +95,14 @@ class StageWriter {
   absl::Status WriteStores(const Nest& nest, const std::vector<NodeId>& keeps,
                            int32_t v);
   int64_t Divisor(const Nest& nest, int32_t v);
+  // Where comparisons of the variable with constants change their result, such
+  // as between the parts of a concatenation: between these points the compiler
+  // knows it. Begins with 0, ends with the extent.
+  std::vector<int64_t> Breaks(const Nest& nest, int32_t v);
+  // Loads that walk along stage_.split in steps of 1 fill a tile in that order
+  // first, so that the loops after it have no strided loads.
+  absl::Status WriteTransposedLoads(const Nest& nest, int32_t minor);
+  std::string TileEnd(int32_t minor) const;
   // The innermost statements. How a fold takes its element: at once, through a
   // block (numbered by `v`), or in a lane.
   enum class Take : uint8_t { kAtOnce, kBlock, kLane };

@@ -44,8 +44,7 @@ RIDGE_INLINE void Columns(const ThinProduct<B>& g) {
     int64_t p = begin;
     for (; p + 4 <= end; p += 4) {
       for (int64_t i = 0; i < g.m; ++i) {
-        AddFour(g.a + i * g.k + p, g.b + p * g.ldb, g.ldb, g.n,
-                part + i * g.n);
+        AddFour(g.a + i * g.k + p, g.b + p * g.ldb, g.ldb, g.n, part + i * g.n);
       }
     }
     for (; p < end; ++p) {
