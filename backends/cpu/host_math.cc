@@ -75,6 +75,27 @@ RDG_V float rdg_v_exp(float x) {
   const int32_t half = n >> 1;
   return (1.0f + q) * rdg_v_power2(half) * rdg_v_power2(n - half);
 }
+// For results that are rounded or summed up: within 4 units in the last place;
+// subnormal ones become 0.
+RDG_V float rdg_v_loose_exp(float x) {
+  const float magic = 0x1.8p23f;
+  const float shifted = rdg_v_fma(x, 0x1.715476p+0f, magic);
+  const float k = shifted - magic;
+  const float r =
+      rdg_v_fma(k, -RDG_V_LN2_LOW, rdg_v_fma(k, -RDG_V_LN2_HIGH, x));
+  float p = 0x1.1138d8p-7f;
+  p = rdg_v_fma(p, r, 0x1.570574p-5f);
+  p = rdg_v_fma(p, r, 0x1.555632p-3f);
+  p = rdg_v_fma(p, r, 0x1.fffe6ep-2f);
+  const float y = rdg_v_fma(r * r, p, r) + 1.0f;
+  // The last bits of `shifted` are the exponent.
+  float scaled = rdg_v_float(rdg_v_bits(y) +
+                             (int32_t)((uint32_t)rdg_v_bits(shifted) << 23));
+  scaled = x < -0x1.5d589ep+6f ? 0.0f : scaled;
+  scaled = x > 0x1.62e42ep+6f ? INFINITY : scaled;
+  return x == x ? scaled : x;
+}
+#define RDG_LOOSE_EXP rdg_v_loose_exp
 RDG_V float rdg_v_expm1(float x) {
   int32_t n;
   const float q = rdg_v_reduced_expm1(rdg_v_clamp(-20.0f, x, 89.0f), &n);
