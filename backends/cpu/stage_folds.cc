@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/fold_text.h"
 #include "backends/cpu/stage_writer.h"
@@ -80,7 +81,43 @@ bool StageWriter::FitsLanes(const Nest& nest) const {
     }
   }
   const std::vector<int32_t> vars = VarsOf(nest.vars);
-  return !simple && !vars.empty() && kernel_.vars[vars.back()].extent >= kLanes;
+  return !simple && !vars.empty() &&
+         kernel_.vars[vars.back()].extent >=
+             (Ordered(nest) ? kLanes * kRun : kLanes);
+}
+
+bool StageWriter::Ordered(const Nest& nest) const {
+  for (const Fold& f : nest.folds) {
+    if (f.simple) continue;
+    const Node& node = kernel_.nodes[f.any];
+    // What hlo/passes/moments.cc makes.
+    if (!absl::StartsWith(kernel_.functions[node.function].name,
+                          "combine_moments")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::Status StageWriter::CloseLanes(const Fold& f) {
+  std::string text;
+  if (f.simple) {
+    RIDGE_ASSIGN_OR_RETURN(text, FoldPartialText(Simple(f), FoldElement(f),
+                                                 Acc(f, 0), Lane(f, 0)));
+    text = absl::StrCat(Acc(f, 0), " = ", text, ";");
+  } else {
+    std::vector<std::string> acc;
+    std::vector<std::string> lanes;
+    for (size_t r = 0; r < f.results.size(); ++r) {
+      acc.push_back(Acc(f, r));
+      lanes.push_back(Lane(f, r));
+    }
+    RIDGE_ASSIGN_OR_RETURN(text, w_.CombineStatement(f.results, acc, lanes));
+    w_.Line(absl::StrCat("if (rdg_full", f.any, ")"));
+  }
+  w_.Line(absl::StrCat("for (int rdg_l = 0; rdg_l < ", kLanes, "; ++rdg_l) ",
+                       text));
+  return absl::OkStatus();
 }
 
 std::string StageWriter::Lane(const Fold& f, size_t r) const {
@@ -137,19 +174,13 @@ absl::Status StageWriter::OpenFold(const Fold& f) {
 }
 
 absl::Status StageWriter::CloseFold(const Fold& f) {
+  if (open_lanes_.contains(f.any)) RIDGE_RETURN_IF_ERROR(CloseLanes(f));
   if (stage_.partial) {
     w_.Line(absl::StrCat("rdg_p", f.any, "[", PartialAt("rdg_chunk", f),
                          "] = ", Acc(f, 0), ";"));
     return absl::OkStatus();
   }
   if (f.simple) {
-    if (InLanes(f)) {
-      RIDGE_ASSIGN_OR_RETURN(
-          std::string text,
-          FoldPartialText(Simple(f), FoldElement(f), Acc(f, 0), Lane(f, 0)));
-      w_.Line(absl::StrCat("for (int rdg_l = 0; rdg_l < ", kLanes,
-                           "; ++rdg_l) ", Acc(f, 0), " = ", text, ";"));
-    }
     RIDGE_ASSIGN_OR_RETURN(std::string text,
                            FoldResultText(Simple(f), FoldElement(f), Acc(f, 0),
                                           w_.Name(FoldInits(f)[0])));
@@ -157,18 +188,6 @@ absl::Status StageWriter::CloseFold(const Fold& f) {
                          " = ", text, ";"));
     w_.Define(f.any, absl::StrCat("n", f.any));
   } else {
-    if (InLanes(f)) {
-      std::vector<std::string> acc;
-      std::vector<std::string> lanes;
-      for (size_t r = 0; r < f.results.size(); ++r) {
-        acc.push_back(Acc(f, r));
-        lanes.push_back(Lane(f, r));
-      }
-      RIDGE_ASSIGN_OR_RETURN(std::string text,
-                             w_.CombineStatement(f.results, acc, lanes));
-      w_.Line(absl::StrCat("for (int rdg_l = 0; rdg_full", f.any,
-                           " && rdg_l < ", kLanes, "; ++rdg_l) ", text));
-    }
     for (size_t r = 0; r < f.results.size(); ++r) {
       if (f.results[r] >= 0) w_.Define(f.results[r], Acc(f, r));
     }

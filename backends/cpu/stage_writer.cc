@@ -381,7 +381,10 @@ absl::Status StageWriter::WriteNest(const Nest& nest) {
   std::vector<NodeId> targets = NestTargets(nest);
   RIDGE_RETURN_IF_ERROR(Hoist(targets));
   if (FitsLanes(nest)) {
-    for (const Fold& f : nest.folds) in_lanes_.insert(f.any);
+    for (const Fold& f : nest.folds) {
+      in_lanes_.insert(f.any);
+      if (f.simple || !Ordered(nest)) open_lanes_.insert(f.any);
+    }
   }
   for (const Fold& f : nest.folds) RIDGE_RETURN_IF_ERROR(OpenFold(f));
   std::vector<int32_t> vars = VarsOf(nest.vars);
@@ -459,20 +462,78 @@ absl::Status StageWriter::WriteBlocks(const Nest& nest,
 absl::Status StageWriter::WriteLanes(const Nest& nest,
                                      const std::vector<NodeId>& keeps,
                                      int32_t v) {
+  const bool ordered = Ordered(nest);
+  const int64_t run = ordered ? kRun : 1;
   const std::string begin = Lo(v);
   w_.Open("{");
   w_.Line(absl::StrCat("const ", index_, " rdg_w = ", begin, " + (", Hi(v),
-                       " - ", begin, ") / ", kLanes, " * ", kLanes, ";"));
+                       " - ", begin, ") / ", kLanes * run, " * ", kLanes * run,
+                       ";"));
   w_.Open(absl::StrCat("for (", index_, " rdg_i = ", begin,
-                       "; rdg_i < rdg_w; rdg_i += ", kLanes, ") {"));
-  w_.Open(absl::StrCat("for (int rdg_l = 0; rdg_l < ", kLanes, "; ++rdg_l) {"));
-  w_.Line(absl::StrCat("const ", index_, " v", v, " = rdg_i + rdg_l;"));
-  bound_ |= Bit(v);
-  DefineStored();
-  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kLane, v));
-  CloseLoop(v);
+                       "; rdg_i < rdg_w; rdg_i += ", kLanes * run, ") {"));
+  for (const Fold& f : nest.folds) {
+    if (ordered && !f.simple) {
+      w_.Line(absl::StrCat("rdg_full", f.any, " = false;"));
+    }
+  }
+  auto point = [&] {
+    w_.Line(absl::StrCat("const ", index_, " v", v, " = rdg_i + rdg_l * ", run,
+                         " + rdg_j;"));
+    bound_ |= Bit(v);
+    DefineStored();
+  };
+  const std::string lanes =
+      absl::StrCat("for (int rdg_l = 0; rdg_l < ", kLanes, "; ++rdg_l) {");
+  const std::string steps =
+      absl::StrCat("for (int rdg_j = 0; rdg_j < ", run, "; ++rdg_j) {");
+  std::vector<NodeId> turned;
+  if (ordered) {
+    // Elements are read in order and lie turned after that, since a lane's next
+    // element is not its neighbour's.
+    for (const Fold& f : nest.folds) {
+      for (NodeId n : FoldValues(f)) {
+        if (kernel_.nodes[n].kind != NodeKind::kConst) turned.push_back(n);
+      }
+    }
+    std::sort(turned.begin(), turned.end());
+    turned.erase(std::unique(turned.begin(), turned.end()), turned.end());
+    for (NodeId n : turned) {
+      w_.Line(absl::StrCat(CarryType(kernel_.nodes[n].type), " rdg_y", n, "[",
+                           run, "][", kLanes, "];"));
+    }
+    w_.Open(lanes);
+    w_.Open(steps);
+    point();
+    for (NodeId n : turned) {
+      RIDGE_RETURN_IF_ERROR(w_.Emit(n));
+      w_.Line(absl::StrCat("rdg_y", n, "[rdg_j][rdg_l] = ", w_.Name(n), ";"));
+    }
+    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kNot, v));
+    CloseLoop(v);
+    w_.Close("}");
+  }
+  w_.Open(steps);
+  w_.Open(lanes);
+  if (ordered) {
+    for (NodeId n : turned) {
+      w_.Define(n, absl::StrCat("rdg_y", n, "[rdg_j][rdg_l]"));
+    }
+    for (const Fold& f : nest.folds) {
+      RIDGE_RETURN_IF_ERROR(w_.Emit(FoldValues(f)));
+      RIDGE_RETURN_IF_ERROR(FoldLane(f, FoldValues(f)));
+    }
+    w_.Close("}");
+  } else {
+    point();
+    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kLane, v));
+    CloseLoop(v);
+  }
   for (const Fold& f : nest.folds) {
     if (!f.simple) w_.Line(absl::StrCat("rdg_full", f.any, " = true;"));
+  }
+  w_.Close("}");
+  for (const Fold& f : nest.folds) {
+    if (!open_lanes_.contains(f.any)) RIDGE_RETURN_IF_ERROR(CloseLanes(f));
   }
   w_.Close("}");
   OpenLoop(v, "rdg_w", Hi(v));
@@ -498,6 +559,8 @@ absl::Status StageWriter::WriteBody(const Nest& nest,
         break;
       case Take::kAtOnce:
         RIDGE_RETURN_IF_ERROR(FoldOne(f, values, ""));
+        break;
+      case Take::kNot:
         break;
     }
   }

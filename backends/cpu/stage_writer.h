@@ -104,16 +104,23 @@ class StageWriter {
   absl::Status WriteTransposedLoads(const Nest& nest, int32_t minor);
   std::string TileEnd(int32_t minor) const;
   // The innermost statements. How a fold takes its element: at once, through a
-  // block (numbered by `v`), or in a lane.
-  enum class Take : uint8_t { kAtOnce, kBlock, kLane };
+  // block (numbered by `v`), in a lane, or not here.
+  enum class Take : uint8_t { kAtOnce, kBlock, kLane, kNot };
   absl::Status WriteBody(const Nest& nest, const std::vector<NodeId>& keeps,
                          Take take, int32_t v);
 
   // ---- Folds ----
 
   // Where a fold is by a function of its own, the folds of the nest run in so
-  // many lanes: as on any device, their order is free.
+  // many lanes. Such a function may tell its operands apart (the first of equal
+  // values wins), so each lane takes kRun neighbours, and the lanes are folded
+  // in order after them. Only Ridge's own function of moments is free of order:
+  // its lanes take every kLanes-th element and last to the end.
   static constexpr int64_t kLanes = 16;
+  static constexpr int64_t kRun = 32;
+  bool Ordered(const Nest& nest) const;
+  // Folds the lanes into the accumulators.
+  absl::Status CloseLanes(const Fold& f);
   bool FitsLanes(const Nest& nest) const;
   bool InLanes(const Fold& f) const { return in_lanes_.contains(f.any); }
   std::string Lane(const Fold& f, size_t r) const;
@@ -149,9 +156,12 @@ class StageWriter {
   const std::map<NodeId, int64_t>& partial_offset_;
   BodyWriter w_;
   const std::string index_;
-  absl::flat_hash_set<NodeId> own_;       // results of this stage's folds
-  absl::flat_hash_set<NodeId> in_lanes_;  // folds (Fold::any)
-  uint64_t bound_ = 0;                    // variables that loops here have set
+  absl::flat_hash_set<NodeId> own_;  // results of this stage's folds
+  // Folds, by Fold::any: those in lanes, and those whose lanes CloseFold has to
+  // fold.
+  absl::flat_hash_set<NodeId> in_lanes_;
+  absl::flat_hash_set<NodeId> open_lanes_;
+  uint64_t bound_ = 0;  // variables that loops here have set
   // Row buffers: which nodes, which of them each nest fills.
   uint64_t row_vars_ = 0;
   std::vector<NodeId> kept_;
