@@ -11,9 +11,9 @@ compiled for this device, median of five bursts after a warm-up, arrays from the
 same distribution), the floor (every argument read once and every result written
 once, at the bandwidth that a large copy reaches in the same process), and both
 as multiples of it. On a GPU, modules whose data fits the cache flatter XLA,
-which is not timed with a cold one; on a CPU neither is. On a
-machine with other work, --rounds measures the two in turn, and the least counts.
-The last line is the geometric mean of XLA's time over Ridge's.
+which is not timed with a cold one; on a CPU neither is. Where other work runs
+on the machine, --rounds measures the two in turn, and the least counts. The
+last line is the geometric mean of XLA's time over Ridge's.
 
 The suite at sizes for a CPU: tests/bench/reduced.py.
 """
