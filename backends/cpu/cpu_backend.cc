@@ -1,5 +1,5 @@
 // The CPU back end: a plan's kernels as one C++ library, matrix products
-// through Eigen, control flow on the host.
+// through Eigen (those of few rows apart), control flow on the host.
 #include <unistd.h>
 
 #include <memory>
@@ -80,7 +80,7 @@ class Compiler {
         break;
       case StepKind::kGemm:
         compiled.schedule = absl::StrCat(
-            "eigen ",
+            GemmSchedule(step.gemm), " ",
             step.gemm.batch > 1 ? absl::StrCat(step.gemm.batch, "x")
                                 : std::string(),
             step.gemm.m, "x", step.gemm.n, "x", step.gemm.k);

@@ -32,9 +32,11 @@ struct EmittedKernel {
   std::string schedule;
 };
 
-// What every translation unit begins with: the scalar prelude and the folds of
-// blocks.
+// What every translation unit begins with: functions of floats, the scalar
+// prelude and the folds of blocks.
 std::string HostPrelude();
+// The first of these (host_math.cc).
+std::string HostMath();
 
 // Errors: Unimplemented, naming the instruction, where a node has no scalar
 // code.

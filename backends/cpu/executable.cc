@@ -28,6 +28,7 @@ constexpr int64_t kMaxRounds = 100'000'000;  // of one while loop
 // Generated code may look a vector past an array's end, never touch it; the
 // slack keeps arrays apart and gives empty ones an address.
 constexpr int64_t kSlack = 64;
+constexpr int64_t kCopyGrain = 512 << 10;  // bytes a thread takes at a time
 
 // Zeroed, page-aligned memory.
 class Block {
@@ -248,7 +249,11 @@ class CpuExecutable : public Executable {
         const Buffer& from = compiled_.program.buffers[step.inputs[0]];
         uint8_t* to = address_[step.outputs[0]];
         if (from.bytes > 0 && to != address_[step.inputs[0]]) {
-          std::memcpy(to, address_[step.inputs[0]], from.bytes);
+          const uint8_t* source = address_[step.inputs[0]];
+          ParallelFor(0, from.bytes, kCopyGrain,
+                      [&](int64_t begin, int64_t end) {
+                        std::memcpy(to + begin, source + begin, end - begin);
+                      });
         }
         return absl::OkStatus();
       }

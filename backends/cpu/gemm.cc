@@ -4,11 +4,13 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/thin_product.h"
 #include "hlo/base/matrix_block.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/base/thread_pool.h"
@@ -129,16 +131,40 @@ constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> ||
 // A matrix in the type of the computation: `from` itself where it is that.
 template <typename T>
 const T* Widen(ElementType type, ElementType computed, const void* from,
-               int64_t count, std::vector<T>* storage) {
+               int64_t count, std::unique_ptr<T[]>* storage) {
   if (type == computed || kIsComplex<T>) return static_cast<const T*>(from);
-  storage->resize(count);
   if constexpr (!kIsComplex<T>) {
-    T* to = storage->data();
+    storage->reset(new T[count]);  // not zeroed
+    T* to = storage->get();
     ParallelFor(0, count, kConvertGrain, [&](int64_t begin, int64_t end) {
       ConvertRange<T>(type, from, to, begin, end);
     });
   }
-  return storage->data();
+  return storage->get();
+}
+
+// Whether MultiplyThin computes the product.
+template <typename T>
+bool IsThin(const GemmStep& g) {
+  constexpr int64_t kLongRow = 64;  // of a transposed operand: worth a sum
+  return std::is_same_v<T, float> && g.m <= kThinRows &&
+         (!g.transpose_a || g.m == 1) && (!g.transpose_b || g.k >= kLongRow) &&
+         (g.b_type == ElementType::kBF16 || g.b_type == ElementType::kF32);
+}
+
+template <typename B>
+void MultiplyThinBlock(const MatrixBlock<float>& block, const void* b,
+                       int64_t at, std::vector<float>* rows) {
+  ThinProduct<B> thin;
+  thin.m = block.m;
+  thin.n = block.n;
+  thin.k = block.k;
+  thin.a = block.a;
+  thin.b = static_cast<const B*>(b) + at;
+  thin.ldb = block.ldb;
+  thin.transpose_b = block.transpose_b;
+  thin.d = rows->data();
+  MultiplyThin(thin);
 }
 
 template <typename T>
@@ -201,14 +227,16 @@ void StoreRow(ElementType type, const T* row, int64_t n, void* output,
 template <typename T>
 void Run(const GemmStep& g, ElementType computed, const void* const* inputs,
          void* output) {
-  std::vector<T> a_storage;
-  std::vector<T> b_storage;
+  const bool thin = IsThin<T>(g);
+  std::unique_ptr<T[]> a_storage;
+  std::unique_ptr<T[]> b_storage;
   const T* a =
       Widen<T>(g.a_type, computed, inputs[0], g.batch * g.m * g.k, &a_storage);
-  const T* b =
-      Widen<T>(g.b_type, computed, inputs[1], g.batch * g.k * g.n, &b_storage);
-  std::vector<T> c_storage;
-  std::vector<T> bias_storage;
+  const T* b = thin ? nullptr
+                    : Widen<T>(g.b_type, computed, inputs[1],
+                               g.batch * g.k * g.n, &b_storage);
+  std::unique_ptr<T[]> c_storage;
+  std::unique_ptr<T[]> bias_storage;
   int next = 2;
   const T* c = nullptr;
   if (g.beta != 0) {
@@ -220,13 +248,14 @@ void Run(const GemmStep& g, ElementType computed, const void* const* inputs,
     bias = Widen<T>(g.d_type, computed, inputs[next++], g.n, &bias_storage);
   }
   const int64_t row_blocks = (g.m + kBlockRows - 1) / kBlockRows;
-  const int64_t column_blocks = (g.n + kBlockColumns - 1) / kBlockColumns;
+  const int64_t block_columns = thin ? ThinColumns(g.m, g.n) : kBlockColumns;
+  const int64_t column_blocks = (g.n + block_columns - 1) / block_columns;
   const int64_t per_matrix = row_blocks * column_blocks;
   const bool direct = g.d_type == computed && g.alpha == 1 && c == nullptr &&
                       bias == nullptr &&
                       g.activation == GemmStep::Activation::kNone;
   const double work = 2.0 * static_cast<double>(std::min(g.m, kBlockRows)) *
-                      static_cast<double>(std::min(g.n, kBlockColumns)) *
+                      static_cast<double>(std::min(g.n, block_columns)) *
                       static_cast<double>(std::max<int64_t>(1, g.k));
   const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(2e5 / work));
   ParallelFor(0, g.batch * per_matrix, grain, [&](int64_t begin, int64_t end) {
@@ -234,19 +263,20 @@ void Run(const GemmStep& g, ElementType computed, const void* const* inputs,
     for (int64_t u = begin; u < end; ++u) {
       const int64_t matrix = u / per_matrix;
       const int64_t i0 = u % per_matrix / column_blocks * kBlockRows;
-      const int64_t j0 = u % column_blocks * kBlockColumns;
+      const int64_t j0 = u % column_blocks * block_columns;
       MatrixBlock<T> block;
       block.m = std::min(kBlockRows, g.m - i0);
-      block.n = std::min(kBlockColumns, g.n - j0);
+      block.n = std::min(block_columns, g.n - j0);
       block.k = g.k;
       block.transpose_a = g.transpose_a;
       block.transpose_b = g.transpose_b;
       block.lda = g.transpose_a ? g.m : g.k;
       block.ldb = g.transpose_b ? g.k : g.n;
       block.a = a + matrix * g.m * g.k + (g.transpose_a ? i0 : i0 * g.k);
-      block.b = b + matrix * g.k * g.n + (g.transpose_b ? j0 * g.k : j0);
+      const int64_t b_at = matrix * g.k * g.n + (g.transpose_b ? j0 * g.k : j0);
       const int64_t at = matrix * g.m * g.n + i0 * g.n + j0;
-      if (direct) {
+      if (!thin) block.b = b + b_at;
+      if (direct && !thin) {
         block.d = static_cast<T*>(output) + at;
         block.ldd = g.n;
         MultiplyBlock(block);
@@ -255,7 +285,17 @@ void Run(const GemmStep& g, ElementType computed, const void* const* inputs,
       rows.resize(block.m * block.n);
       block.d = rows.data();
       block.ldd = block.n;
-      MultiplyBlock(block);
+      if constexpr (std::is_same_v<T, float>) {
+        if (thin && g.b_type == ElementType::kBF16) {
+          MultiplyThinBlock<uint16_t>(block, inputs[1], b_at, &rows);
+        } else if (thin) {
+          MultiplyThinBlock<float>(block, inputs[1], b_at, &rows);
+        } else {
+          MultiplyBlock(block);
+        }
+      } else {
+        MultiplyBlock(block);
+      }
       for (int64_t i = 0; i < block.m; ++i) {
         T* row = rows.data() + i * block.n;
         const int64_t place = at + i * g.n;
@@ -292,6 +332,11 @@ absl::Status CheckGemm(const GemmStep& g) {
         std::string(Name(g.b_type)), " into ", std::string(Name(g.d_type))));
   }
   return absl::OkStatus();
+}
+
+absl::string_view GemmSchedule(const GemmStep& g) {
+  return ComputeOf(g.d_type) == Compute::kF32 && IsThin<float>(g) ? "thin"
+                                                                  : "eigen";
 }
 
 absl::Status RunGemm(const GemmStep& g, const void* const* inputs,

@@ -1,10 +1,11 @@
-// Matrix products through Eigen.
+// Matrix products through Eigen, or, with few rows, MultiplyThin.
 #ifndef RIDGE_BACKENDS_CPU_GEMM_H_
 #define RIDGE_BACKENDS_CPU_GEMM_H_
 
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "backends/kernel/gemm.h"
 
 namespace ridge {
@@ -19,6 +20,9 @@ absl::Status RunGemm(const GemmStep& step, const void* const* inputs,
 
 // OK if RunGemm can serve the types.
 absl::Status CheckGemm(const GemmStep& step);
+
+// How RunGemm computes it, for reports: "eigen" or "thin".
+absl::string_view GemmSchedule(const GemmStep& step);
 
 }  // namespace ridge
 

@@ -98,7 +98,7 @@ struct rdg_row {
 }  // namespace
 
 std::string HostPrelude() {
-  return absl::StrCat(ScalarPrelude(Dialect::kHost), kText);
+  return absl::StrCat(HostMath(), ScalarPrelude(Dialect::kHost), kText);
 }
 
 }  // namespace ridge

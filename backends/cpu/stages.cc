@@ -15,8 +15,7 @@ constexpr int64_t kUnitPoints = 16384;
 // Fewer units than this, and large folds are split to feed the threads. Fixed,
 // not taken from the machine, so that results are the same everywhere.
 constexpr int64_t kEnoughUnits = 16;
-constexpr int64_t kColumnBlock = 512;
-constexpr int64_t kTile = 32;
+constexpr int64_t kTile = 64;
 
 uint64_t Bit(int64_t v) { return uint64_t{1} << v; }
 

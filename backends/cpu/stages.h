@@ -57,6 +57,10 @@ struct Stage {
   int64_t points_per_unit = 0;
 };
 
+// Columns of a kColumn unit: sums of so many fit the first-level cache, and a
+// row of them is long enough to stream.
+inline constexpr int64_t kColumnBlock = 1024;
+
 struct StagePlan {
   std::vector<Stage> stages;
   std::string schedule;  // for reports: "row_reduce", "column_reduce split=8"

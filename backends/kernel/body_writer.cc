@@ -444,6 +444,13 @@ absl::Status BodyWriter::EmitOne(NodeId id) {
                          operands[0], ")");
         break;
       }
+      if (dialect_ == Dialect::kHost && node.opcode == Opcode::kConvert &&
+          IsPred(types[0]) && IsFloat(node.type)) {
+        // The host's compiler has no vector form of a bool as a float.
+        value = absl::StrCat("(", operands[0], " ? (", CarryType(node.type),
+                             ")1 : (", CarryType(node.type), ")0)");
+        break;
+      }
       RIDGE_ASSIGN_OR_RETURN(value, OpText(node, types, operands));
       break;
     }

@@ -135,20 +135,40 @@ RDG_FN To rdg_bitcast(From x) {
   memcpy(&y, &x, sizeof(To));
   return y;
 }
-RDG_FN float rdg_max(float a, float b) { return a >= b || a != a ? a : b; }
-RDG_FN float rdg_min(float a, float b) { return a <= b || a != a ? a : b; }
+RDG_FN float rdg_max(float a, float b) { return (a >= b) | (a != a) ? a : b; }
+RDG_FN float rdg_min(float a, float b) { return (a <= b) | (a != a) ? a : b; }
 RDG_FN float rdg_fast_div(float a, float b) { return a / b; }
-RDG_FN float rdg_loose_exp(float x) { return expf(x); }
+#ifndef RDG_LOOSE_EXP
+#define RDG_LOOSE_EXP expf
+#endif
+RDG_FN float rdg_loose_exp(float x) { return RDG_LOOSE_EXP(x); }
 RDG_FN float rdg_round_bf16(float x) {
   uint32_t u = rdg_bitcast<uint32_t>(x);
   uint32_t r = (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u;
   return rdg_bitcast<float>(x != x ? (u | 0x400000u) & 0xffff0000u : r);
 }
+// By integers, since not every compiler has the type, and few have vectors of
+// it.
 RDG_FN float rdg_load_f16(uint16_t x) {
-  return (float)rdg_bitcast<_Float16>(x);
+  const uint32_t sign = (uint32_t)(x & 0x8000u) << 16;
+  const uint32_t a = (uint32_t)(x & 0x7fffu) << 13;
+  const float value = rdg_bitcast<float>(a) * 0x1p112f;
+  const uint32_t quiet = a > 0x0f800000u ? 0x7fc00000u : 0x7f800000u;
+  const uint32_t bits =
+      a >= 0x0f800000u ? a | quiet : rdg_bitcast<uint32_t>(value);
+  return rdg_bitcast<float>(bits | sign);
 }
 RDG_FN uint16_t rdg_store_f16(float x) {
-  return rdg_bitcast<uint16_t>((_Float16)x);
+  const uint32_t u = rdg_bitcast<uint32_t>(x), a = u & 0x7fffffffu;
+  const uint32_t normal =
+      ((a + 0xfffu + ((a >> 13) & 1u)) >> 13) - (112u << 10);
+  // Added to 1/2, what is below 2^-14 is rounded to multiples of 2^-24.
+  const float half = rdg_bitcast<float>(a) + 0.5f;
+  const uint32_t tiny = rdg_bitcast<uint32_t>(half) - 0x3f000000u;
+  uint32_t r = a < 0x38800000u ? tiny : normal;
+  r = a >= 0x477ff000u ? 0x7c00u : r;
+  r = a > 0x7f800000u ? 0x7e00u | ((a >> 13) & 0x3ffu) : r;
+  return (uint16_t)(r | ((u >> 16) & 0x8000u));
 }
 RDG_FN int rdg_clz64(uint64_t x) { return x == 0 ? 64 : __builtin_clzll(x); }
 RDG_FN int rdg_popcnt64(uint64_t x) { return __builtin_popcountll(x); }
