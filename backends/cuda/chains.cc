@@ -112,17 +112,9 @@ class Former {
     std::vector<Step> steps = std::move(body->steps);
     body->steps.clear();
     for (size_t k = 0; k < steps.size();) {
-      Small run;
       const size_t first = k;
-      for (; k < steps.size(); ++k) {
-        std::optional<Small> next = AsSmall(steps[k]);
-        if (!next.has_value() || run.count + next->count > kMaxLinks ||
-            run.shared_bytes + next->shared_bytes > kMaxSharedBytes) {
-          break;
-        }
-        run.Add(*std::move(next));
-      }
-      if (run.launches > 1 || run.has_control) {
+      Small run = TakeRun(steps, &k);
+      if (Pays(run)) {
         std::vector<Step> members(
             std::make_move_iterator(steps.begin() + first),
             std::make_move_iterator(steps.begin() + k));
@@ -140,6 +132,78 @@ class Former {
       if (k == first) RIDGE_RETURN_IF_ERROR(Keep(std::move(steps[k++]), body));
     }
     return absl::OkStatus();
+  }
+
+  // The longest run from step *k on that may be a chain; *k becomes its end.
+  Small TakeRun(const std::vector<Step>& steps, size_t* k) const {
+    Small sum;  // without links
+    std::vector<Small> parts;
+    for (; *k < steps.size(); ++*k) {
+      std::optional<Small> next = AsSmall(steps[*k]);
+      if (!next.has_value() || sum.count + next->count > kMaxLinks ||
+          sum.shared_bytes + next->shared_bytes > kMaxSharedBytes) {
+        break;
+      }
+      if (Slows(sum, *next)) {
+        // What wants no more blocks than the loop that follows goes with it.
+        while (next->has_control && parts.size() > 1 &&
+               !parts.back().has_control &&
+               parts.back().blocks <= next->blocks) {
+          parts.pop_back();
+          --*k;
+        }
+        break;
+      }
+      Small sizes = *next;
+      sizes.links.clear();
+      sum.Add(std::move(sizes));
+      parts.push_back(*std::move(next));
+    }
+    Small run;
+    for (Small& part : parts) run.Add(std::move(part));
+    return run;
+  }
+
+  bool Meet(const ChainLink& a, const ChainLink& b) const {
+    for (size_t i = 0; i < a.arguments.size(); ++i) {
+      const ChainMemory x = MemoryOf(a.arguments[i]);
+      for (size_t k = 0; k < b.arguments.size(); ++k) {
+        const ChainMemory y = MemoryOf(b.arguments[k]);
+        if ((i >= a.first_written || k >= b.first_written) &&
+            x.space == y.space && x.begin < y.end && y.begin < x.end) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Steps that do not wait for each other run side by side as launches of a
+  // graph: in a chain they would wait.
+  bool Pays(const Small& run) const {
+    if (run.has_control) return true;
+    if (run.launches < 2) return false;
+    std::vector<size_t> depth;
+    size_t deepest = 0;
+    for (size_t k = 0; k < run.links.size(); ++k) {
+      size_t above = 0;
+      for (size_t j = 0; j < k; ++j) {
+        if (depth[j] > above && Meet(run.links[j], run.links[k])) {
+          above = depth[j];
+        }
+      }
+      depth.push_back(above + 1);
+      deepest = std::max(deepest, above + 1);
+    }
+    return 2 * deepest >= run.links.size();
+  }
+
+  // Loops run in as few blocks as they want: others that want more would make
+  // every round wait for more.
+  static bool Slows(const Small& run, const Small& next) {
+    if (run.count == 0 || run.blocks == next.blocks) return false;
+    const Small& larger = run.blocks > next.blocks ? run : next;
+    return (&larger == &run ? next : run).has_control;
   }
 
   // A step that is in no chain; its bodies may have some.

@@ -145,6 +145,23 @@ ENTRY e {
             1);  // for what was fetched
 }
 
+TEST(ChainsTest, ManyIndependentStepsRunSideBySide) {
+  std::string body, roots, types;
+  for (int k = 0; k < 5; ++k) {
+    absl::StrAppend(&body, "x", k, " = f32[", 7 + k, ",5] parameter(", k,
+                    ")\ny", k, " = f32[5,", 7 + k, "] transpose(x", k,
+                    "), dimensions={1,0}\n");
+    absl::StrAppend(&roots, k == 0 ? "" : ", ", "y", k);
+    absl::StrAppend(&types, k == 0 ? "" : ", ", "f32[5,", 7 + k, "]");
+  }
+  RIDGE_ASSERT_OK_AND_ASSIGN(
+      Formed f,
+      Form(absl::StrCat("HloModule m\nENTRY e {\n", body, "ROOT t = (", types,
+                        ") tuple(", roots, ")\n}")));
+  EXPECT_TRUE(f.chains.empty());
+  EXPECT_THAT(f.program.entry.steps, SizeIs(5));
+}
+
 TEST(ChainsTest, KernelsOfTwoLaunchesMeetBeforeAndAfter) {
   // Sums of columns, then what depends on them, twice.
   RIDGE_ASSERT_OK_AND_ASSIGN(Formed f, Form(R"(HloModule m
@@ -238,6 +255,42 @@ ENTRY e {
   EXPECT_EQ(Count(source, "for (;;) {"), 1);
   EXPECT_EQ(Count(source, "if (!goes_on) break;"), 1);
   EXPECT_EQ(Count(source, "if (branch == "), 3);
+  ExpectCompiles(f.Chain());
+}
+
+TEST(ChainsTest, LoopsTakeNoMoreBlocksThanTheyWant) {
+  // The inputs of all rounds are copied by others.
+  RIDGE_ASSERT_OK_AND_ASSIGN(Formed f, Form(R"(HloModule m
+condition { s = (s32[], f32[32], f32[256,32]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(256)
+  ROOT go = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[32], f32[256,32]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  zero = s32[] constant(0)
+  next = s32[] add(i, one)
+  x = f32[32] get-tuple-element(s), index=1
+  a = f32[256,32] get-tuple-element(s), index=2
+  r = f32[1,32] dynamic-slice(a, i, zero), dynamic_slice_sizes={1,32}
+  row = f32[32] reshape(r)
+  y = f32[32] add(x, row)
+  v = f32[32] reverse(y), dimensions={0}
+  ROOT t = (s32[], f32[32], f32[256,32]) tuple(next, v, a) }
+ENTRY e {
+  x = f32[32] parameter(0)
+  a = f32[256,32] parameter(1)
+  zero = s32[] constant(0)
+  t = (s32[], f32[32], f32[256,32]) tuple(zero, x, a)
+  l = (s32[], f32[32], f32[256,32]) while(t), condition=condition, body=body
+  ROOT r = f32[32] get-tuple-element(l), index=1
+})"));
+  ASSERT_THAT(f.program.entry.steps, SizeIs(2));
+  EXPECT_EQ(f.program.entry.steps[0].kind, StepKind::kCopy);
+  ASSERT_EQ(f.chains.size(), 1);
+  EXPECT_EQ(f.Chain().launches[0].grid, 1);
+  // The state stays in the block.
+  EXPECT_EQ(Count(f.Chain().source, "char local["), 1);
   ExpectCompiles(f.Chain());
 }
 

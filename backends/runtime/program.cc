@@ -1,6 +1,7 @@
 #include "backends/runtime/program.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -478,7 +479,14 @@ class Lowering {
       if (done) return absl::OkStatus();
     }
     std::vector<BufferId> state = NewLeaves(i);
-    for (size_t k = 0; k < state.size(); ++k) {
+    // The smallest last: those may share the loop's launch.
+    std::vector<size_t> order(state.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return program_->buffers[state[a]].bytes >
+             program_->buffers[state[b]].bytes;
+    });
+    for (size_t k : order) {
       scope->body->steps.push_back(Copy(
           absl::StrCat(std::string(i.name()), "_init"), initial[k], state[k]));
     }

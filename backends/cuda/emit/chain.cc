@@ -1,21 +1,14 @@
 #include "backends/cuda/emit/chain.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "backends/cuda/emit/chain_part.h"
 #include "backends/cuda/emit/common.h"
 #include "backends/cuda/emit/used_prelude.h"
 #include "hlo/base/status_macros.h"
@@ -24,7 +17,6 @@ namespace ridge::cuda {
 namespace {
 
 constexpr int kMostThreads = 512;  // registers: 128 a thread
-constexpr absl::string_view kHead = "extern \"C\" __global__ void";
 
 constexpr char kChainHelpers[] = R"cuda(
 // A link's place in its grid, in the names that its text uses.
@@ -70,100 +62,15 @@ RDG_FN void rdg_fetch(char* to, const char* from, int bytes, int first,
 RDG_FN void rdg_fetched() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
-RDG_FN void rdg_copy(char* to, const char* from, int64_t bytes, int64_t first,
-                     int64_t step) {
-  for (int64_t at = first; at < bytes; at += step) to[at] = from[at];
+RDG_FN void rdg_copy(char* to, const char* from, int bytes, int first,
+                     int step) {
+  const int whole = bytes / 16;
+  for (int at = first; at < whole; at += step) {
+    ((uint4*)to)[at] = ((const uint4*)from)[at];
+  }
+  for (int at = whole * 16 + first; at < bytes; at += step) to[at] = from[at];
 }
 )cuda";
-
-// A launch's function, its parameters in the order in which its text uses
-// them and under names of their own.
-struct PartFunction {
-  std::string name;
-  std::string types;       // of the parameters, in the new order
-  std::string body;        // from the end of the parameters on
-  std::vector<int> order;  // parameter k was number order[k]
-};
-
-// A kernel's text as functions of a block. Kernels whose texts differ in names
-// alone share them: code that runs once comes from memory, at a wait for each
-// 128 bytes.
-struct Part {
-  std::string space;                    // the namespace that they are in
-  std::vector<PartFunction> functions;  // in the order of the text
-  bool has_shared = false;
-  int uses = 0;
-
-  const PartFunction& Find(absl::string_view name) const {
-    for (const PartFunction& f : functions) {
-      if (f.name == name) return f;
-    }
-    return functions[0];
-  }
-};
-
-bool IsNameChar(char c) { return absl::ascii_isalnum(c) || c == '_'; }
-
-// The text with its identifiers as `rename` gives them.
-std::string Renamed(absl::string_view text,
-                    absl::FunctionRef<std::string(absl::string_view)> rename) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && IsNameChar(text[end])) ++end;
-    if (end == at) {
-      out.push_back(text[at++]);
-      continue;
-    }
-    out += rename(text.substr(at, end - at));
-    at = end;
-  }
-  return out;
-}
-
-std::string WithoutComments(absl::string_view text) {
-  std::vector<std::string> lines;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    const absl::string_view code = line.substr(0, line.find("//"));
-    lines.emplace_back(absl::StripTrailingAsciiWhitespace(code));
-  }
-  return absl::StrJoin(lines, "\n");
-}
-
-// `text` from " __launch_bounds__(N) name(parameters" on, to the next kernel.
-absl::StatusOr<PartFunction> Parsed(absl::string_view text) {
-  PartFunction f;
-  const size_t name = text.find(") ") + 2;
-  const size_t open = text.find('(', name);
-  const size_t close = text.find(')', open);
-  RIDGE_RET_CHECK(close != absl::string_view::npos);
-  f.name = std::string(text.substr(name, open - name));
-  std::vector<std::string> names, types;
-  for (absl::string_view parameter :
-       absl::StrSplit(text.substr(open + 1, close - open - 1), ", ")) {
-    const size_t space = parameter.rfind(' ');
-    RIDGE_RET_CHECK(space != absl::string_view::npos);
-    names.emplace_back(parameter.substr(space + 1));
-    types.emplace_back(parameter.substr(0, space));
-  }
-  std::map<std::string, std::string, std::less<>> new_names;
-  auto take = [&](absl::string_view old) {
-    for (size_t p = 0; p < names.size(); ++p) {
-      if (names[p] != old || new_names.count(old) != 0) continue;
-      const std::string to = absl::StrCat("arg", f.order.size());
-      absl::StrAppend(&f.types, f.order.empty() ? "" : ", ", types[p], " ", to);
-      new_names[names[p]] = to;
-      f.order.push_back(static_cast<int>(p));
-    }
-  };
-  f.body = Renamed(text.substr(close), [&](absl::string_view old) {
-    take(old);
-    auto it = new_names.find(old);
-    return it == new_names.end() ? std::string(old) : it->second;
-  });
-  for (const std::string& n : names) take(n);
-  return f;
-}
 
 class ChainEmitter {
  public:
@@ -226,9 +133,9 @@ class ChainEmitter {
     emitted.source = WithUsedPrelude(absl::StrCat(
         FilePrelude(), kChainHelpers, parts,
         "\nstruct rdg_arrays {\n  char* p[", launch.arguments.size(),
-        "];\n};\n", kHead, " ", cluster, "__launch_bounds__(", threads_, ") ",
-        chain_.name, "(const __grid_constant__ rdg_arrays array) {\n", locals,
-        Ahead(), text_, "}\n"));
+        "];\n};\n", kKernelHead, " ", cluster, "__launch_bounds__(", threads_,
+        ") ", chain_.name, "(const __grid_constant__ rdg_arrays array) {\n",
+        locals, Ahead(), text_, "}\n"));
     launch.packed = true;
     emitted.choice.name = "chain";
     emitted.choice.parameters = {{"cluster", chain_.cluster},
@@ -598,37 +505,10 @@ class ChainEmitter {
     return absl::OkStatus();
   }
 
-  // A kernel's functions; and their text, which is the same for kernels that
-  // can share it.
-  struct PartText {
-    Part part;
-    std::string key;
-  };
   absl::StatusOr<PartText> TextOf(const EmittedKernel& kernel) {
     auto it = texts_.find(&kernel);
     if (it != texts_.end()) return it->second;
-    const absl::string_view source = kernel.functions;
-    PartText text;
-    text.part.has_shared = StaticSharedBytes(source) > 0;
-    const std::string clean = absl::StrReplaceAll(
-        WithoutComments(source),
-        // Links write what later ones read: no array is one function's alone.
-        {{" __restrict__", ""}});
-    std::vector<absl::string_view> pieces = absl::StrSplit(clean, kHead);
-    text.key = std::string(pieces[0]);
-    for (size_t f = 1; f < pieces.size(); ++f) {
-      RIDGE_ASSIGN_OR_RETURN(PartFunction function, Parsed(pieces[f]));
-      int block = 0;
-      for (const Launch& l : kernel.launches) {
-        if (l.function == function.name) block = l.block;
-      }
-      absl::StrAppend(&text.key, "#define __syncthreads rdg_meet<", block,
-                      ">\nRDG_PART void f", f,
-                      "(const rdg_at blockIdx, const rdg_at gridDim, ",
-                      "const rdg_at threadIdx, ", function.types, function.body,
-                      "#undef __syncthreads\n");
-      text.part.functions.push_back(std::move(function));
-    }
+    RIDGE_ASSIGN_OR_RETURN(PartText text, PartTextOf(kernel));
     return texts_[&kernel] = std::move(text);
   }
 
@@ -654,42 +534,6 @@ bool CanChain(const EmittedKernel& kernel) {
                        return l.cluster == 1 && l.shared_bytes == 0 &&
                               !l.resident && l.block % 32 == 0;
                      });
-}
-
-int64_t StaticSharedBytes(absl::string_view source) {
-  static constexpr absl::string_view kWord = "__shared__ ";
-  int64_t sum = 0;
-  for (size_t at = source.find(kWord); at != absl::string_view::npos;
-       at = source.find(kWord)) {
-    source.remove_prefix(at + kWord.size());
-    absl::string_view declaration = source.substr(0, source.find(';'));
-    int64_t bytes = 16;
-    for (const auto& [type, size] :
-         {std::pair<absl::string_view, int64_t>{"float ", 4},
-          {"double ", 8},
-          {"int32_t ", 4},
-          {"uint32_t ", 4},
-          {"int64_t ", 8},
-          {"uint64_t ", 8},
-          {"uint16_t ", 2},
-          {"int16_t ", 2},
-          {"uint8_t ", 1},
-          {"int8_t ", 1},
-          {"bool ", 1}}) {
-      if (absl::StartsWith(declaration, type)) bytes = size;
-    }
-    for (size_t open = declaration.find('['); open != absl::string_view::npos;
-         open = declaration.find('[')) {
-      declaration.remove_prefix(open + 1);
-      int64_t extent = 1;
-      if (absl::SimpleAtoi(declaration.substr(0, declaration.find(']')),
-                           &extent)) {
-        bytes *= extent;
-      }
-    }
-    sum += bytes;
-  }
-  return sum;
 }
 
 absl::StatusOr<EmittedKernel> EmitChain(const Chain& chain) {
