@@ -13,8 +13,7 @@
 namespace ridge::cuda {
 
 // What every kernel's text starts with.
-inline constexpr absl::string_view kKernelHead =
-    "extern \"C\" __global__ void";
+inline constexpr absl::string_view kKernelHead = "extern \"C\" __global__ void";
 
 // A launch's function, its parameters in the order in which its text uses
 // them and under names of their own.

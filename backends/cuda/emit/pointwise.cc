@@ -82,10 +82,12 @@ absl::Status EmitVectors(const Kernel& kernel, const std::vector<Store>& stores,
     if (node.kind != NodeKind::kLoad || g.vector == 1) continue;
     IndexId base;
     LaneAccess access = AccessAlong(w, node.offset, kLane, g.vector, &base);
-    bool free_of_needs =
-        (node.guard < 0 || UniformAlong(w, node.guard, kLane, g.vector)) &&
-        !w->pool().HasDynamic(node.offset);
-    if (access == LaneAccess::kVector && free_of_needs) {
+    // Indices that are loaded themselves (a gather's rows) are the same for all
+    // lanes where the access is a vector.
+    const bool is_uniform =
+        node.guard < 0 || (UniformAlong(w, node.guard, kLane, g.vector) &&
+                           !w->pool().HasDynamic(node.offset));
+    if (access == LaneAccess::kVector && is_uniform) {
       vector_loads.push_back({n, access, base});
     }
   }
@@ -110,10 +112,17 @@ absl::Status EmitVectors(const Kernel& kernel, const std::vector<Store>& stores,
         RIDGE_RETURN_IF_ERROR(w->Emit(node.guard));
         guard = absl::StrCat("if (", w->Name(node.guard), ") ");
       }
+      const auto& indices = w->pool().DynamicNodes(node.offset);
+      if (!indices.empty()) {
+        w->Open("{");
+        w->Line("__builtin_assume(t >= 0);");
+        for (int32_t d : indices) RIDGE_RETURN_IF_ERROR(w->Emit(d));
+      }
       w->Line(absl::StrCat(
           guard, "a", load.node, "[u] = rdg_load_vec<",
           StorageType(kernel.buffers[node.buffer].shape.type()), ", ", g.vector,
           ">(", w->BufferName(node.buffer), " + (", w->Text(load.base), "));"));
+      if (!indices.empty()) w->Close();
       if (node.guard >= 0) w->Close();
     }
     w->Close();
