@@ -224,7 +224,7 @@ class Former {
       case StepKind::kGemm: {
         const double operations =
             1.0 * step.gemm.m * step.gemm.n * step.gemm.k * step.gemm.batch;
-        if (operations > kChainOpsPerBlock * kMaxChainBlocks ||
+        if (operations > kChainOpsPerBlock * MostBlocks() ||
             step.gemm.k > kChainFold) {
           return std::nullopt;
         }
@@ -242,11 +242,15 @@ class Former {
     }
   }
 
-  static std::optional<int64_t> BlocksFor(int64_t bytes, int64_t operations) {
+  int64_t MostBlocks() const {
+    return std::min<int64_t>(kMaxChainBlocks, device_.max_cluster_blocks);
+  }
+
+  std::optional<int64_t> BlocksFor(int64_t bytes, int64_t operations) const {
     const int64_t blocks =
         std::max({int64_t{1}, CeilDiv(bytes, kChainBytesPerBlock),
                   CeilDiv(operations, kChainOpsPerBlock)});
-    if (blocks > kMaxChainBlocks) return std::nullopt;
+    if (blocks > MostBlocks()) return std::nullopt;
     return NextPowerOfTwo(blocks);
   }
 

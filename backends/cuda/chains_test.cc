@@ -33,7 +33,8 @@ struct Formed {
   const EmittedKernel& Chain() const { return chains.at("chain_0"); }
 };
 
-absl::StatusOr<Formed> Form(const std::string& text) {
+absl::StatusOr<Formed> Form(const std::string& text,
+                            int max_cluster_blocks = 8) {
   Formed f;
   RIDGE_ASSIGN_OR_RETURN(f.module, ParseModule(text));
   RIDGE_RETURN_IF_ERROR(Canonicalize(f.module.get()));
@@ -41,6 +42,7 @@ absl::StatusOr<Formed> Form(const std::string& text) {
   RIDGE_ASSIGN_OR_RETURN(f.program, BuildProgram(*f.module, f.plan));
   DeviceLimits device;
   device.is_gpu = true;
+  device.max_cluster_blocks = max_cluster_blocks;
   RIDGE_ASSIGN_OR_RETURN(f.chains, FormChains(device, &f.program));
   return f;
 }
@@ -54,12 +56,13 @@ int Count(absl::string_view text, absl::string_view what) {
   return n;
 }
 
-void ExpectCompiles(const EmittedKernel& kernel) {
+void ExpectCompiles(const EmittedKernel& kernel,
+                    const std::string& arch = "sm_90a") {
   if (!NvrtcVersion().ok()) GTEST_SKIP() << "no NVRTC on this machine";
   CompileRequest request;
   request.name = "chain";
   request.source = kernel.source;
-  request.arch = "sm_90a";
+  request.arch = arch;
   auto compiled = Compile(request);
   ASSERT_EQ(compiled.status(), absl::OkStatus()) << kernel.source;
   const KernelResources* r = compiled->Find(kernel.launches[0].function);
@@ -121,6 +124,14 @@ TEST(ChainsTest, LargerOnesTakeACluster) {
   EXPECT_EQ(f.Chain().launches[0].grid, 4);
   EXPECT_EQ(f.Chain().launches[0].cluster, 4);
   ExpectCompiles(f.Chain());
+}
+
+TEST(ChainsTest, DevicesWithoutClustersChainWhatOneBlockDoes) {
+  RIDGE_ASSERT_OK_AND_ASSIGN(Formed small, Form(Layers(64), 1));
+  ASSERT_EQ(small.chains.size(), 1);
+  ExpectCompiles(small.Chain(), "sm_75");
+  RIDGE_ASSERT_OK_AND_ASSIGN(Formed large, Form(Layers(160), 1));
+  EXPECT_TRUE(large.chains.empty());
 }
 
 TEST(ChainsTest, LargeStepsStayAlone) {

@@ -35,8 +35,10 @@ RDG_FN void rdg_meet() {
   asm volatile("bar.sync 1, %0;" ::"n"(N) : "memory");
 }
 RDG_FN void rdg_meet_cluster() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.aligned;\n"
                "barrier.cluster.wait.aligned;" ::: "memory");
+#endif
 }
 // Asks for memory that a later link reads.
 RDG_FN void rdg_ahead(const char* p, int64_t bytes, int64_t first,
@@ -51,16 +53,22 @@ RDG_FN void rdg_fetch(char* to, const char* from, int bytes, int first,
   const int whole = bytes / 16 * 16;
 #pragma unroll 1
   for (int at = first * 16; at < whole; at += step * 16) {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                      (unsigned)__cvta_generic_to_shared(to + at)),
                  "l"(from + at)
                  : "memory");
+#else
+    *(uint4*)(to + at) = *(const uint4*)(from + at);
+#endif
   }
 #pragma unroll 1
   for (int at = whole + first; at < bytes; at += step) to[at] = from[at];
 }
 RDG_FN void rdg_fetched() {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 RDG_FN void rdg_copy(char* to, const char* from, int bytes, int first,
                      int step) {
