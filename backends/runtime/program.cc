@@ -470,7 +470,30 @@ class Lowering {
     return true;
   }
 
-  // The carried state lies in buffers of its own: initial values are copied
+  // Leaves of a loop's state that every round leaves as they are.
+  static std::vector<bool> KeptLeaves(const Instruction& i) {
+    const Computation& body = *i.computation(AttrId::kBody);
+    const Instruction& root = *body.root();
+    std::vector<bool> kept;
+    const int64_t elements =
+        static_cast<int64_t>(i.shape().tuple_shapes().size());
+    for (int64_t e = 0; e < elements; ++e) {
+      bool keeps = false;
+      if (root.opcode() == Opcode::kTuple) {
+        const Instruction& element = *root.operand(e);
+        keeps = element.opcode() == Opcode::kGetTupleElement &&
+                element.tuple_index() == e &&
+                element.operand(0) == body.parameters()[0];
+      }
+      ForEachLeaf(
+          i.shape().tuple_shape(e),
+          [&](const Shape&, const ShapeIndex&) { kept.push_back(keeps); });
+    }
+    if (!i.shape().IsTuple()) kept.push_back(false);
+    return kept;
+  }
+
+  // What changes lies in buffers of the loop's own: initial values are copied
   // in, and each round copies the body's results back.
   absl::Status LowerWhile(const Instruction& i,
                           const std::vector<BufferId>& initial, Scope* scope) {
@@ -479,6 +502,10 @@ class Lowering {
       if (done) return absl::OkStatus();
     }
     std::vector<BufferId> state = NewLeaves(i);
+    const std::vector<bool> kept = KeptLeaves(i);
+    for (size_t k = 0; k < state.size(); ++k) {
+      if (kept[k]) state[k] = initial[k];
+    }
     // The smallest last: those may share the loop's launch.
     std::vector<size_t> order(state.size());
     std::iota(order.begin(), order.end(), 0);
@@ -487,6 +514,7 @@ class Lowering {
              program_->buffers[state[b]].bytes;
     });
     for (size_t k : order) {
+      if (kept[k]) continue;
       scope->body->steps.push_back(Copy(
           absl::StrCat(std::string(i.name()), "_init"), initial[k], state[k]));
     }
