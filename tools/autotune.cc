@@ -165,7 +165,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
       PlanListToText(ToProto(*module.canonical, state, result))));
   RIDGE_RETURN_IF_ERROR(
       WriteOutput("", OutputFormatFromFlag() == OutputFormat::kJson
-                          ? ToJson(result, state).dump(2) + "\n"
+                          ? JsonText(ToJson(result, state))
                           : ToTable(result, state)));
   return ToolOutcome::kDone;
 }

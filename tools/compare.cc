@@ -237,7 +237,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
   }
   RIDGE_RETURN_IF_ERROR(
       WriteOutput("", OutputFormatFromFlag() == OutputFormat::kJson
-                          ? ToJson(rows, state).dump(2) + "\n"
+                          ? JsonText(ToJson(rows, state))
                           : ToTable(rows, state)));
   return ToolOutcome::kDone;
 }

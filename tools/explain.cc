@@ -95,7 +95,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
         absl::StrAppend(&text, ToString(r), "\n");
       }
     }
-    if (as_json) text = json.dump(2) + "\n";
+    if (as_json) text = JsonText(json);
   } else {
     CostModelPricer pricer(device);
     FusionLimits limits;
@@ -103,7 +103,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
     RIDGE_ASSIGN_OR_RETURN(Explanation e,
                            Explain(*module.canonical, plan, args[1], args[2],
                                    &pricer, limits, &log));
-    text = as_json ? ToJson(e).dump(2) + "\n" : e.ToString();
+    text = as_json ? JsonText(ToJson(e)) : e.ToString();
   }
   RIDGE_RETURN_IF_ERROR(WriteOutput("", text));
   return ToolOutcome::kDone;

@@ -225,7 +225,8 @@ void RemoveKernels(const std::string& folder) {
 }
 
 absl::Status WriteFolder(const std::string& folder, const Module& canonical,
-                         const Plan& plan, const FusionReport& report) {
+                         const Plan& plan,
+                         const nlohmann::ordered_json& report) {
   RIDGE_RETURN_IF_ERROR(MakeDirs(folder));
   RemoveKernels(folder);
   RIDGE_ASSIGN_OR_RETURN(std::unique_ptr<Module> fused,
@@ -235,7 +236,7 @@ absl::Status WriteFolder(const std::string& folder, const Module& canonical,
   RIDGE_RETURN_IF_ERROR(WriteFileAtomic(absl::StrCat(folder, "/plan.textproto"),
                                         PlanToText(canonical, plan)));
   return WriteFileAtomic(absl::StrCat(folder, "/report.json"),
-                         ToJson(report).dump(2) + "\n");
+                         JsonText(report));
 }
 
 // The kernels of groups and loops as CUDA C++, which takes no GPU; library
@@ -303,7 +304,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
       absl::StrCat(ToTable(report), ToTable(loops), BuiltTable(plan.built));
   if (!FLAGS_out.empty()) {
     RIDGE_RETURN_IF_ERROR(WriteFolder(ResolveUserPath(FLAGS_out),
-                                      *module.canonical, plan, report));
+                                      *module.canonical, plan, whole));
   }
   const DeviceLimits limits = LimitsOf(device);
   if (!FLAGS_out.empty() && limits.is_gpu) {
@@ -336,7 +337,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
           backend->Compile(*module.canonical, plan, options).status());
     }
   }
-  RIDGE_RETURN_IF_ERROR(WriteOutput("", json ? whole.dump(2) + "\n" : text));
+  RIDGE_RETURN_IF_ERROR(WriteOutput("", json ? JsonText(whole) : text));
   return ok ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;
 }
 

@@ -234,6 +234,11 @@ TEST_F(FuseTest, APlanNumberThatTheFileDoesNotHaveIsRefused) {
                   "no plan number 2; there are 1");
 }
 
+TEST_F(FuseTest, APlanNumberNeedsAFile) {
+  ExpectUserError(Run({module_, "--plan_number=2"}),
+                  "--plan_number=2 needs the file that --plan names");
+}
+
 TEST_F(FuseTest, OutHoldsTheKernelsOfADescribedCpu) {
   ASSERT_EQ(Run({module_, "--device=cpu", "--out", Path("out")}).exit_code, 0);
   EXPECT_TRUE(Exists(Path("out/kernels.cc")));

@@ -160,7 +160,7 @@ absl::StatusOr<ToolOutcome> Run(const std::vector<std::string>& args) {
         WriteSafeTensors(ResolveUserPath(FLAGS_outputs), tensors));
   }
   std::string text = OutputFormatFromFlag() == OutputFormat::kJson
-                         ? ReportJson(report).dump(2) + "\n"
+                         ? JsonText(ReportJson(report))
                          : ReportTable(report, FLAGS_worst);
   RIDGE_RETURN_IF_ERROR(WriteOutput("", text));
   return report.ok() ? ToolOutcome::kDone : ToolOutcome::kCheckFailed;

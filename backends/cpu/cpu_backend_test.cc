@@ -104,8 +104,8 @@ max { a = f32[] parameter(0)
   ROOT r = f32[] maximum(a, b) }
 )";
 
-std::string Module1(const std::string& entry) {
-  return absl::StrCat("HloModule m\n", kAdd, "ENTRY e {\n", entry, "}\n");
+std::string Module1(const std::string& entry, const std::string& more = "") {
+  return absl::StrCat("HloModule m\n", kAdd, more, "ENTRY e {\n", entry, "}\n");
 }
 
 TEST(CpuBackendTest, ElementwiseChainOfOddLength) {
@@ -559,6 +559,54 @@ TEST(CpuBackendTest, MeasuringTimesEveryKernel) {
   for (const KernelMeasurement& k : m.kernels()) {
     EXPECT_GT(k.samples().median_us(), 0) << k.name();
   }
+}
+
+template <typename T>
+Literal Values(ElementType type, const std::vector<T>& values) {
+  Literal l =
+      Literal::Zeros(Shape::Array(type, {static_cast<int64_t>(values.size())}));
+  std::copy(values.begin(), values.end(), l.mutable_data<T>().begin());
+  return l;
+}
+
+TEST(CpuBackendTest, NarrowingRoundsOnce) {
+  // Through a float, each of these would round up and then away.
+  ExpectAgrees(Module1(R"(
+    d = f64[6] parameter(0)
+    i = s32[4] parameter(1)
+    u = u64[3] parameter(2)
+    h = f16[6] convert(d)
+    b = bf16[6] convert(d)
+    q = f8e4m3fn[6] convert(d)
+    p = f8e5m2[6] convert(d)
+    bi = bf16[4] convert(i)
+    bu = bf16[3] convert(u)
+    ROOT t = (f16[6], bf16[6], f8e4m3fn[6], f8e5m2[6], bf16[4], bf16[3]) tuple(h, b, q, p, bi, bu)
+  )"),
+               {Values<double>(ElementType::kF64,
+                               {65519.99999999, 1 + 0x1p-11 + 0x1p-30,
+                                1 + 0x1p-8 + 0x1p-30, -1 - 0x1p-4 - 0x1p-40,
+                                0x1p-26, -1e300}),
+                Values<int32_t>(ElementType::kS32,
+                                {(1 << 30) + (1 << 22) + 1,
+                                 -(1 << 30) - (1 << 22) - 1, 7, -16777217}),
+                Values<uint64_t>(ElementType::kU64,
+                                 {(uint64_t{1} << 62) + (uint64_t{1} << 54) + 1,
+                                  ~uint64_t{0}, 12345678901234567})});
+}
+
+TEST(CpuBackendTest, ProductsOfHalvesMayEndOnEitherSide) {
+  ExpectAgrees(Module1(R"(
+    x = f32[7] parameter(0)
+    h = f16[7] convert(x)
+    one = f16[] constant(1)
+    ROOT r = f16[] reduce(h, one), dimensions={0}, to_apply=mul
+  )",
+                       "mul { a = f16[] parameter(0) b = f16[] parameter(1)\n"
+                       "  ROOT r = f16[] multiply(a, b) }\n"),
+               {Floats({7}, {-0.2548828125f, -0.6484375f, -0.422119140625f,
+                             0.2568359375f, -0.6396484375f, -0.2705078125f,
+                             -0.578125f})});
 }
 
 TEST(CpuBackendTest, AnInterruptEndsMeasuring) {

@@ -1,6 +1,7 @@
 #include "backends/cpu/executable.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -72,6 +73,15 @@ class CpuExecutable : public Executable {
 
   absl::Status Allocate() {
     const Program& program = compiled_.program;
+    // Pages come when they are touched: what does not fit would end the
+    // process.
+    const int64_t machine =
+        int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    if (machine > 0 && program.arena_bytes > machine) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("intermediates and results take ", program.arena_bytes,
+                       " bytes, more than this machine's memory of ", machine));
+    }
     RIDGE_ASSIGN_OR_RETURN(arena_,
                            Block::Make(program.arena_bytes, "intermediates"));
     RIDGE_ASSIGN_OR_RETURN(scratch_,

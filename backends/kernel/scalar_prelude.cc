@@ -188,6 +188,35 @@ RDG_FN int64_t rdg_floor_mod(int64_t a, int64_t c) {
 RDG_FN int64_t floor_div(int64_t a, int64_t c) { return rdg_floor_div(a, c); }
 RDG_FN int64_t floor_mod(int64_t a, int64_t c) { return rdg_floor_mod(a, c); }
 
+// A float between which and x lies no other, with the last bit set unless it is
+// x: rounding it once more, to fewer bits, gives x rounded once.
+RDG_FN float rdg_odd(double x) {
+  const float near = (float)x;
+  if ((double)near == x || x != x) return near;
+  uint32_t bits = rdg_bitcast<uint32_t>(near);
+  if (fabs((double)near) > fabs(x)) --bits;
+  return rdg_f32(bits | 1u);
+}
+RDG_FN float rdg_odd(float x) { return x; }
+RDG_FN float rdg_odd(uint64_t m) {
+  float scale = 1.0f;
+  while (m >> 24) {
+    m = (m >> 8) | (uint64_t)((m & 255) != 0);
+    scale *= 256.0f;
+  }
+  return (float)(int32_t)m * scale;
+}
+RDG_FN float rdg_odd(int64_t x) {
+  return x < 0 ? -rdg_odd(0 - (uint64_t)x) : rdg_odd((uint64_t)x);
+}
+RDG_FN float rdg_odd(uint32_t m) {
+  const uint32_t high = (m >> 8) | (uint32_t)((m & 255u) != 0);
+  return m >> 24 ? (float)(int32_t)high * 256.0f : (float)(int32_t)m;
+}
+RDG_FN float rdg_odd(int32_t x) {
+  return x < 0 ? -rdg_odd(0 - (uint32_t)x) : rdg_odd((uint32_t)x);
+}
+
 // Small floats.
 RDG_FN float rdg_load_bf16(uint16_t x) {
   return rdg_bitcast<float>((uint32_t)x << 16);

@@ -218,8 +218,13 @@ absl::StatusOr<std::string> ConvertText(ElementType from, ElementType to,
   }
   if (IsPred(to)) return absl::StrCat("(", x, " != 0)");
   if (IsFloat(to)) {
-    // 64-bit sources round once: through double they would round twice.
+    // 64-bit sources round once: through double they would round twice, and
+    // what is narrower than a float through a float.
     std::string carried = absl::StrCat("(", CarryType(to), ")", x);
+    if (Info(to).bits < 32 && Info(from).bits >= 32 &&
+        from != ElementType::kF32) {
+      carried = absl::StrCat("rdg_odd(", x, ")");
+    }
     bool exact = IsFloat(from) && Info(to).bits >= 32;
     return exact ? carried : Normalise(to, carried);
   }

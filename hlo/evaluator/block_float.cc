@@ -22,6 +22,7 @@ double Wide(T x) {
 // would cancel.
 inline float FastTanh(float x) {
   double a = std::fabs(Wide(x));
+  if (a == 0) return x;  // with its sign
   if (a < 1e-3) return static_cast<float>(x - Wide(x) * x * x / 3);
   if (a > 20) return std::copysign(1.0f, x);
   if (std::isnan(x)) return x;

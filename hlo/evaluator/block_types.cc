@@ -396,6 +396,25 @@ inline float RoundToOdd(double x) {
   return FloatOf(b | 1);
 }
 
+// A double that is the value, or (64-bit integers) odd and next to it.
+template <typename T>
+double OddDouble(T x) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    const bool negative = x < T{0};
+    uint64_t m =
+        negative ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+    double scale = 1;
+    if (m >> 53) {
+      m = (m >> 11) | static_cast<uint64_t>((m & 2047) != 0);
+      scale = 2048;
+    }
+    const double d = static_cast<double>(m) * scale;
+    return negative ? -d : d;
+  } else {
+    return static_cast<double>(std::real(x));
+  }
+}
+
 // To a float type narrower than f32 from values that a float cannot hold.
 template <Lane kFrom>
 void ConvertWideToNarrow(const BlockParams& p, const void* const* in, void* out,
@@ -404,7 +423,7 @@ void ConvertWideToNarrow(const BlockParams& p, const void* const* in, void* out,
   const From* s = static_cast<const From*>(in[0]);
   float* d = static_cast<float*>(out);
   for (int64_t i = 0; i < n; ++i) {
-    d[i] = RoundToOdd(static_cast<double>(std::real(s[i])));
+    d[i] = RoundToOdd(OddDouble(s[i]));
   }
   RoundFnFor(p.to)(out, n);
 }

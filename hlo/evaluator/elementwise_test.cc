@@ -56,6 +56,16 @@ TEST(IntegerDivide, TruncatesTowardsZero) {
               IsOkAndHolds(ElementsAre(3, -3, -3, 3, 1, -1, 1, -1)));
 }
 
+TEST(Tanh, ZeroKeepsItsSign) {
+  EXPECT_THAT(Values(R"(ENTRY e {
+    x = f32[2] constant({-0.0, 0})
+    t = f32[2] tanh(x)
+    o = f32[2] constant({1, 1})
+    ROOT d = f32[2] divide(o, t)
+  })"),
+              IsOkAndHolds(ElementsAre(-INFINITY, INFINITY)));
+}
+
 TEST(Shift, ByTheWidthOrMoreGivesZeroOrTheSign) {
   EXPECT_THAT(Values(R"(ENTRY e {
     x = s8[3] constant({-128, 64, -1})

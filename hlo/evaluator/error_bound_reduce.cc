@@ -159,7 +159,14 @@ Literal SimpleError(const BoundOp& op, const Combine& combine, Opcode opcode,
         e[i] = std::expm1(e[i]) * v.data<double>()[i];
         if (std::isnan(e[i])) e[i] = kInfinity;
       }
-      return RoundedError(value, Wide(value), total);
+      if (!is_float || IsComplex(type)) {
+        return RoundedError(value, Wide(value), total);
+      }
+      // The product before it is rounded: it may lie between two values.
+      return RoundedError(
+          value,
+          combine.Run(Opcode::kMultiply, Wide(in.value), Wide(init.value), f64),
+          total);
     }
     case Opcode::kMaximum:
     case Opcode::kMinimum: {

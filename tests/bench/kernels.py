@@ -348,6 +348,8 @@ def parse_flags():
     # A bare --torch would take the next argument for its names.
     flags = parser.parse_args(["--torch=all" if argument == "--torch" else
                                argument for argument in sys.argv[1:]])
+    if flags.rounds < 1:
+        parser.error(f"--rounds={flags.rounds}: at least one")
     if flags.torch and flags.backend == "cpu":
         parser.error("--torch needs --backend=cuda")
     unknown = (flags.only | flags.torch) - {"all"} - set(
@@ -388,6 +390,8 @@ def main():
     finally:
         peer.close()
     print("\n".join(summary(rows)))
+    if not any(row["ridge_us"] for row in rows):
+        sys.exit("kernels.py: no module was timed")
 
 
 def write_csv(path, rows):

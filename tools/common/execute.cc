@@ -220,6 +220,7 @@ nlohmann::json ReportJson(const ExecuteReport& report) {
       output["max_ulp"] = c.max_ulp;
       output["tolerance"] = Number(c.tolerance);
       output["ok"] = c.ok;
+      output["unbounded"] = c.unbounded;
     }
     json["outputs"].push_back(std::move(output));
   }
@@ -276,7 +277,10 @@ std::string ReportTable(const ExecuteReport& report, bool worst) {
       row.push_back(absl::StrFormat("%.3g", c.max_rel));
       row.push_back(absl::StrCat(c.max_ulp));
       row.push_back(OfBound(c));
-      row.push_back(c.ok ? "ok" : "WRONG");
+      row.push_back(absl::StrCat(
+          c.ok ? "ok" : "WRONG",
+          c.unbounded > 0 ? absl::StrCat(", ", c.unbounded, " without bound")
+                          : ""));
     }
     outputs.AddRow(std::move(row));
   }

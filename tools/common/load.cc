@@ -42,6 +42,10 @@ absl::StatusOr<Plan> LoadPlan(const Module& canonical,
   if (!request.file.empty()) {
     return ReadPlan(request.file, canonical, request.number - 1);
   }
+  if (request.number != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--plan_number=", request.number, " needs the file that --plan names"));
+  }
   std::optional<CostModelPricer> pricer;
   StrategyOptions options;
   options.limits.numerics = request.numerics;

@@ -23,6 +23,13 @@ OutputFormat OutputFormatFromFlag();
 
 // Writes a result to the file that the user named (replaced as a whole or not
 // at all), or to stdout if `path` is empty or "-".
+// What programs read: indented, a line break at the end. Bytes that are no
+// UTF-8 become U+FFFD.
+template <typename Json>
+std::string JsonText(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 absl::Status WriteOutput(absl::string_view path, absl::string_view text);
 
 // Whether the file that the user named can be written, as far as one can tell
