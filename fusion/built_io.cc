@@ -1,10 +1,13 @@
 #include "fusion/built_io.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "fusion/validate.h"
 #include "hlo/base/status_macros.h"
@@ -106,6 +109,17 @@ absl::StatusOr<std::vector<BuiltKernel>> BuiltFromProto(
     if (!seen.insert(proto.kernel()).second) {
       return absl::InvalidArgumentError(absl::StrCat(where, " comes twice"));
     }
+    if (proto.target().empty() || proto.functions().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          where, ": no ", proto.target().empty() ? "target" : "functions"));
+    }
+    for (const std::string* s : {&proto.target(), &proto.compiler()}) {
+      if (!std::all_of(s->begin(), s->end(), absl::ascii_isprint)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            where, ": \"", absl::CEscape(*s), "\" is no name to print"));
+      }
+    }
+    absl::flat_hash_set<std::string> functions;
     RIDGE_RETURN_IF_ERROR(
         Check(where, "code_bytes", proto.code_bytes(), 0, kMaxCodeBytes));
     BuiltKernel built;
@@ -116,6 +130,10 @@ absl::StatusOr<std::vector<BuiltKernel>> BuiltFromProto(
     for (const BuiltFunctionProto& fp : proto.functions()) {
       RIDGE_ASSIGN_OR_RETURN(BuiltFunction f,
                              FunctionFromProto(fp, built.kernel));
+      if (!functions.insert(f.name).second) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            where, ": function ", absl::CEscape(f.name), " comes twice"));
+      }
       built.functions.push_back(std::move(f));
     }
     all.push_back(std::move(built));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fusion/built_io.h"
 #include "fusion/validate.h"
@@ -175,7 +176,13 @@ absl::StatusOr<Plan> PlanFromText(absl::string_view text, const Module& module,
   PlanListProto list;
   std::string list_error;
   std::string one_error;
-  if (ParseText(text, &list, &list_error) && list.plans_size() > 0) {
+  const bool is_list = ParseText(text, &list, &list_error);
+  if (!is_list && absl::StrContains(text.substr(0, text.find('\n')),
+                                    "ridge.PlanListProto")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ":", list_error, " (expected a list of plans)"));
+  }
+  if (is_list && list.plans_size() > 0) {
     if (index < 0 || index >= list.plans_size()) {
       return absl::InvalidArgumentError(absl::StrCat(file, ": no plan number ",
                                                      index + 1, "; there are ",
@@ -185,6 +192,9 @@ absl::StatusOr<Plan> PlanFromText(absl::string_view text, const Module& module,
   } else if (!ParseText(text, &one, &one_error)) {
     return absl::InvalidArgumentError(
         absl::StrCat(file, ":", one_error, " (expected a plan)"));
+  } else if (index != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        file, ": no plan number ", index + 1, "; it holds one plan"));
   }
   if (one.computations_size() == 0) {
     return absl::InvalidArgumentError(

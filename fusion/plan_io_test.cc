@@ -141,6 +141,8 @@ TEST_F(PlanIoTest, ImpossibleWordsOfTheCompilerAreRefused) {
        "dynamic_shared_bytes: 9223372036854775807", "not 0 to 262144"},
       {"code_bytes: 9000", "code_bytes: -9000", "code_bytes is -9000, not 0"},
       {"  kernel: \"fusion", "  kernel: \"fission", "no such group or loop"},
+      {"target: \"sm_90a\"", "target: \"\"", "no target"},
+      {"compiler: \"NVRTC", "compiler: \"\\033[31m", "no name to print"},
   };
   for (const auto& c : cases) {
     EXPECT_THAT(PlanFromText(Replaced(c.from, c.to), *module_, "p.txt"),
@@ -154,6 +156,11 @@ TEST_F(PlanIoTest, ImpossibleWordsOfTheCompilerAreRefused) {
   EXPECT_THAT(
       PlanFromText(PlanToText(*module_, twice), *module_, "p"),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("comes twice")));
+  Plan repeated = Built(plan_);
+  repeated.built[0].functions.push_back(repeated.built[0].functions[0]);
+  EXPECT_THAT(PlanFromText(PlanToText(*module_, repeated), *module_, "p"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("function f comes twice")));
 }
 
 TEST_F(PlanIoTest, AListHoldsSeveral) {
@@ -169,6 +176,16 @@ TEST_F(PlanIoTest, AListHoldsSeveral) {
   EXPECT_THAT(PlanFromText(text, *module_, "l", 2),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no plan number 3; there are 2")));
+  EXPECT_THAT(PlanFromText(text_, *module_, "o", 1),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no plan number 2; it holds one plan")));
+  // Errors of a list are a list's.
+  std::string broken = text;
+  broken.insert(broken.find("plans {"), "plan { }\n");
+  EXPECT_THAT(PlanFromText(broken, *module_, "l"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("PlanListProto"),
+                             HasSubstr("expected a list of plans"))));
 }
 
 TEST(FingerprintTest, SeesAttributesThatLeaveShapesAlone) {
