@@ -168,9 +168,8 @@ class Former {
     for (size_t i = 0; i < a.arguments.size(); ++i) {
       const ChainMemory x = MemoryOf(a.arguments[i]);
       for (size_t k = 0; k < b.arguments.size(); ++k) {
-        const ChainMemory y = MemoryOf(b.arguments[k]);
         if ((i >= a.first_written || k >= b.first_written) &&
-            x.space == y.space && x.begin < y.end && y.begin < x.end) {
+            Overlap(x, MemoryOf(b.arguments[k]))) {
           return true;
         }
       }
@@ -202,8 +201,7 @@ class Former {
   // every round wait for more.
   static bool Slows(const Small& run, const Small& next) {
     if (run.count == 0 || run.blocks == next.blocks) return false;
-    const Small& larger = run.blocks > next.blocks ? run : next;
-    return (&larger == &run ? next : run).has_control;
+    return (run.blocks < next.blocks ? run : next).has_control;
   }
 
   // A step that is in no chain; its bodies may have some.
@@ -435,9 +433,8 @@ class Former {
       m.is_constant =
           m.end - m.begin <= kChainBytesPerBlock * run.blocks &&
           std::none_of(chain.parameters.begin() + step.inputs.size(),
-                       chain.parameters.end(), [&](const ChainMemory& w) {
-                         return w.space == m.space && w.begin < m.end &&
-                                m.begin < w.end;
+                       chain.parameters.end(), [&](const ChainMemory& written) {
+                         return Overlap(written, m);
                        });
     }
     std::vector<int64_t> scratch_bytes;

@@ -239,12 +239,9 @@ class ChainEmitter {
     written_.clear();
   }
 
-  static bool Meets(const ChainMemory& a, const ChainMemory& b) {
-    return a.space == b.space && a.begin < b.end && b.begin < a.end;
-  }
   bool MeetsAny(const std::vector<int32_t>& touched, int32_t p) const {
     return std::any_of(touched.begin(), touched.end(), [&](int32_t t) {
-      return Meets(chain_.parameters[t], chain_.parameters[p]);
+      return Overlap(chain_.parameters[t], chain_.parameters[p]);
     });
   }
 
@@ -331,11 +328,13 @@ class ChainEmitter {
   absl::StatusOr<bool> Alike(const ChainLink& a, const ChainLink& b) {
     if (a.kind != ChainLink::Kind::kKernel || b.kind != a.kind) return false;
     if (a.kernel.launches.size() != b.kernel.launches.size()) return false;
-    RIDGE_ASSIGN_OR_RETURN(PartText x, TextOf(a.kernel));
-    RIDGE_ASSIGN_OR_RETURN(PartText y, TextOf(b.kernel));
-    if (x.key != y.key) return false;
-    for (size_t f = 0; f < x.part.functions.size(); ++f) {
-      if (x.part.functions[f].order != y.part.functions[f].order) return false;
+    RIDGE_ASSIGN_OR_RETURN(const PartText* x, TextOf(a.kernel));
+    RIDGE_ASSIGN_OR_RETURN(const PartText* y, TextOf(b.kernel));
+    if (x->key != y->key) return false;
+    for (size_t f = 0; f < x->part.functions.size(); ++f) {
+      if (x->part.functions[f].order != y->part.functions[f].order) {
+        return false;
+      }
     }
     for (size_t l = 0; l < a.kernel.launches.size(); ++l) {
       if (a.kernel.launches[l].grid != b.kernel.launches[l].grid) return false;
@@ -456,13 +455,13 @@ class ChainEmitter {
   // `steps`: how far each argument moves with k, the round; none: not at all.
   absl::Status EmitKernelLink(const ChainLink& link,
                               const std::vector<int64_t>& steps) {
-    RIDGE_ASSIGN_OR_RETURN(PartText own, TextOf(link.kernel));
-    auto [it, inserted] = parts_.try_emplace(own.key, own.part);
+    RIDGE_ASSIGN_OR_RETURN(const PartText* own, TextOf(link.kernel));
+    auto [it, inserted] = parts_.try_emplace(own->key, own->part);
     Part& part = it->second;
     ++part.uses;
     if (inserted) {
       part.space = absl::StrCat("part_", part_order_.size());
-      part_order_.push_back(own.key);
+      part_order_.push_back(own->key);
     }
     const size_t buffers =
         link.arguments.size() - link.kernel.scratch_bytes.size();
@@ -492,7 +491,7 @@ class ChainEmitter {
           "rdg_at{b}", absl::StrCat("rdg_at{", l.grid, "}"),
           absl::StrCat("rdg_at{", thread, "}")};
       // By its own names; the text goes by those of the part's first kernel.
-      const PartFunction& f = own.part.Find(l.function);
+      const PartFunction& f = own->part.Find(l.function);
       for (int o : f.order) {
         const int32_t a = l.arguments[o];
         const size_t index = a >= 0 ? a : buffers + (-1 - a);
@@ -501,7 +500,7 @@ class ChainEmitter {
             Text(link.arguments[index], steps.empty() ? 0 : steps[index]),
             "}"));
       }
-      const size_t number = &f - own.part.functions.data();
+      const size_t number = &f - own->part.functions.data();
       Line(absl::StrCat(part.space, "::", "f", number + 1, "(",
                         absl::StrJoin(arguments, ", "), ");",
                         k == 0 ? absl::StrCat("  // ", link.name) : ""));
@@ -513,11 +512,14 @@ class ChainEmitter {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<PartText> TextOf(const EmittedKernel& kernel) {
+  // Made once for each kernel: links are compared with many others.
+  absl::StatusOr<const PartText*> TextOf(const EmittedKernel& kernel) {
     auto it = texts_.find(&kernel);
-    if (it != texts_.end()) return it->second;
-    RIDGE_ASSIGN_OR_RETURN(PartText text, PartTextOf(kernel));
-    return texts_[&kernel] = std::move(text);
+    if (it == texts_.end()) {
+      RIDGE_ASSIGN_OR_RETURN(PartText text, PartTextOf(kernel));
+      it = texts_.emplace(&kernel, std::move(text)).first;
+    }
+    return &it->second;
   }
 
   const Chain& chain_;

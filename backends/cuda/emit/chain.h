@@ -42,6 +42,9 @@ struct ChainMemory {
   // No other launch sees it: the one block keeps it in shared memory.
   bool is_local = false;
 };
+inline bool Overlap(const ChainMemory& a, const ChainMemory& b) {
+  return a.space == b.space && a.begin < b.end && b.begin < a.end;
+}
 
 struct Chain {
   std::string name;  // a C identifier

@@ -5,20 +5,17 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "backends/cuda/emit/chain.h"
+#include "backends/cuda/emit/source_text.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
 namespace {
-
-bool IsNameChar(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 // The text with its identifiers as `rename` gives them.
 std::string Renamed(absl::string_view text,
@@ -26,7 +23,7 @@ std::string Renamed(absl::string_view text,
   std::string out;
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
-    while (end < text.size() && IsNameChar(text[end])) ++end;
+    while (end < text.size() && IsIdentifierChar(text[end])) ++end;
     if (end == at) {
       out.push_back(text[at++]);
       continue;
@@ -35,15 +32,6 @@ std::string Renamed(absl::string_view text,
     at = end;
   }
   return out;
-}
-
-std::string WithoutComments(absl::string_view text) {
-  std::vector<std::string> lines;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    const absl::string_view code = line.substr(0, line.find("//"));
-    lines.emplace_back(absl::StripTrailingAsciiWhitespace(code));
-  }
-  return absl::StrJoin(lines, "\n");
 }
 
 // `text` from " __launch_bounds__(N) name(parameters" on, to the next kernel.

@@ -10,11 +10,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "backends/cuda/emit/common.h"
+#include "backends/cuda/emit/source_text.h"
 
 namespace ridge::cuda {
 namespace {
-
-bool IsIdentifierChar(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 // Calls visit(begin, end) for every identifier, numbers and their suffixes
 // left out.
@@ -48,15 +47,6 @@ bool IsHelperName(absl::string_view name) {
 std::string FirstIdentifier(absl::string_view text) {
   const std::vector<std::string> all = Identifiers(text);
   return all.empty() ? "" : all[0];
-}
-
-// Text without its comments, which take whole lines or end them.
-std::string WithoutComments(absl::string_view text) {
-  std::string code;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    absl::StrAppend(&code, line.substr(0, line.find("//")), "\n");
-  }
-  return code;
 }
 
 // "RDG_MATH1(rdg_exp, expf, exp)": the macro is named at the start, and its
