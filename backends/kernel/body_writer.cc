@@ -20,7 +20,8 @@ BodyWriter::BodyWriter(const Kernel& kernel, Dialect dialect)
       dialect_(dialect),
       pool_(*kernel.index),
       index_type_("int32_t"),
-      var_count_(static_cast<int64_t>(kernel.vars.size())) {
+      var_count_(static_cast<int64_t>(kernel.vars.size())),
+      precision_(PrecisionOf(kernel)) {
   for (int64_t v = 0; v < var_count_; ++v) {
     var_names_.push_back(absl::StrCat("v", v));
     binding_.push_back(-1);
@@ -31,101 +32,12 @@ BodyWriter::BodyWriter(const Kernel& kernel, Dialect dialect)
     index_type_ = "int64_t";
   }
   scopes_.emplace_back();
-  FindExact();
-  FindLoose();
-}
-
-// Marks the nodes whose last bits decide more than themselves: what floor,
-// compare, conversion to integers and the like read, directly or not.
-void BodyWriter::FindExact() {
-  exact_.assign(kernel_.nodes.size(), false);
-  auto jumps = [&](const Node& n) {
-    if (n.kind == NodeKind::kReduce) {
-      const ScalarFunction& function = kernel_.functions[n.function];
-      return !function.simple.has_value() && !function.online;
-    }
-    if (n.kind != NodeKind::kOp) return false;
-    switch (n.opcode) {
-      case Opcode::kConvert:
-      case Opcode::kBitcastConvert:
-        return !IsFloat(n.type);
-      case Opcode::kCompare:
-      case Opcode::kFloor:
-      case Opcode::kCeil:
-      case Opcode::kRoundNearestAfz:
-      case Opcode::kRoundNearestEven:
-      case Opcode::kRemainder:
-      case Opcode::kSign:
-      case Opcode::kIsFinite:
-      case Opcode::kReducePrecision:
-      case Opcode::kStochasticConvert:
-        return true;
-      default:
-        return false;
-    }
-  };
-  for (size_t n = kernel_.nodes.size(); n-- > 0;) {
-    const Node& node = kernel_.nodes[n];
-    if (!exact_[n] && !jumps(node)) continue;
-    for (NodeId o : node.operands) exact_[o] = true;
-  }
-}
-
-// Marks the nodes of which only a rounding to 16 bits or less, or a long sum,
-// is ever seen, through operations that keep the relative error as it is.
-void BodyWriter::FindLoose() {
-  const size_t count = kernel_.nodes.size();
-  loose_.assign(count, true);
-  auto narrow = [&](NodeId n) {
-    return IsFloat(kernel_.nodes[n].type) &&
-           Info(kernel_.nodes[n].type).bits <= 16;
-  };
-  auto seen = [&](NodeId n) {
-    if (n >= 0) loose_[n] = narrow(n);
-  };
-  auto seen_in_index = [&](IndexId expr) {
-    if (expr < 0) return;
-    for (int32_t d : kernel_.index->DynamicNodes(expr)) seen(d);
-  };
-  for (const Store& s : kernel_.stores) {
-    seen(s.value);
-    seen(s.guard);
-    seen_in_index(s.offset);
-  }
-  for (size_t n = count; n-- > 0;) {
-    const Node& node = kernel_.nodes[n];
-    seen(node.guard);
-    seen_in_index(node.offset);
-    bool keeps = false;
-    if (node.kind == NodeKind::kReduce) {
-      keeps = kernel_.functions[node.function].simple == Opcode::kAdd &&
-              PointCount(kernel_, node.reduced) >= kLongSum;
-    } else if (node.kind == NodeKind::kOp) {
-      switch (node.opcode) {
-        case Opcode::kConvert:
-        case Opcode::kMultiply:
-        case Opcode::kDivide:
-        case Opcode::kNegate:
-        case Opcode::kAbs:
-        case Opcode::kSelect:
-          keeps = loose_[n] && IsFloat(node.type);
-          break;
-        default:
-          break;
-      }
-    }
-    if (keeps) continue;
-    for (NodeId o : node.operands) seen(o);
-  }
-  for (size_t n = 0; n < count; ++n) {
-    if (exact_[n]) loose_[n] = false;
-  }
 }
 
 bool BodyWriter::IsQuotient(NodeId n) const {
   const Node& node = kernel_.nodes[n];
   return node.kind == NodeKind::kOp && node.opcode == Opcode::kDivide &&
-         node.type == ElementType::kF32 && !exact_[n];
+         node.type == ElementType::kF32 && !precision_.exact[n];
 }
 
 std::vector<NodeId> BodyWriter::Divisors(
@@ -386,6 +298,39 @@ absl::StatusOr<std::string> BodyWriter::CombineStatement(
                       absl::StrJoin(results, ", "), ");", suffix, " }");
 }
 
+std::string BodyWriter::SplitEquality(const Node& node) {
+  if (unrolled_ == 0 || node.opcode != Opcode::kCompare ||
+      index_type_ != "int32_t" ||
+      (node.direction != ComparisonDirection::kEq &&
+       node.direction != ComparisonDirection::kNe)) {
+    return "";
+  }
+  for (int side : {0, 1}) {
+    const Node& index = kernel_.nodes[node.operands[side]];
+    const NodeId value = node.operands[1 - side];
+    if (index.kind != NodeKind::kIndex || Info(index.type).bits != 32 ||
+        !IsInteger(index.type) || (Varies(value) & unrolled_) != 0) {
+      continue;
+    }
+    // Modulo 2^32, so that what is compared may be anything.
+    IndexId fixed = pool_.Const(0), own = pool_.Const(0);
+    const IndexSum sum = pool_.Decompose(Bound(index.offset));
+    for (const IndexTerm& term : sum.terms) {
+      const bool is_unrolled =
+          ((pool_.VarMask(term.atom) >> var_count_) & unrolled_) != 0;
+      IndexId& part = is_unrolled ? own : fixed;
+      part = pool_.Add(part, pool_.Mul(term.atom, term.factor));
+    }
+    own = pool_.AddConst(own, sum.constant);
+    if (pool_.IsConst(fixed, 0) || pool_.VarMask(own) == 0) return "";
+    return absl::StrCat(
+        "((uint32_t)", Name(value), " - (uint32_t)(", Text(fixed), ") ",
+        node.direction == ComparisonDirection::kEq ? "==" : "!=",
+        " (uint32_t)(", Text(own), "))");
+  }
+  return "";
+}
+
 absl::Status BodyWriter::EmitOne(NodeId id) {
   const Node& node = kernel_.nodes[id];
   if (node.kind == NodeKind::kReduce) return EmitReduceLoop(id);
@@ -421,6 +366,8 @@ absl::Status BodyWriter::EmitOne(NodeId id) {
       break;
     }
     case NodeKind::kOp: {
+      value = SplitEquality(node);
+      if (!value.empty()) break;
       std::vector<std::string> operands;
       std::vector<ElementType> types;
       for (NodeId o : node.operands) {
@@ -436,7 +383,7 @@ absl::Status BodyWriter::EmitOne(NodeId id) {
                                    operands[1], ")");
         break;
       }
-      if (loose_[id] && node.type == ElementType::kF32 &&
+      if (precision_.loose[id] && node.type == ElementType::kF32 &&
           (node.opcode == Opcode::kExp || node.opcode == Opcode::kLogistic)) {
         value =
             absl::StrCat(node.opcode == Opcode::kExp ? "rdg_loose_exp("

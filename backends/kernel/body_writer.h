@@ -24,12 +24,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "backends/kernel/kernel.h"
+#include "backends/kernel/precision.h"
 #include "backends/kernel/scalar_text.h"
 
 namespace ridge {
-
-// Sums of this many terms: what is rounded in each is lost in the whole.
-inline constexpr int64_t kLongSum = 1024;
 
 class BodyWriter {
  public:
@@ -40,6 +38,7 @@ class BodyWriter {
   const IndexPool& pool_const() const { return pool_; }
   // "int32_t", or "int64_t" where an offset or the space does not fit.
   const std::string& index_type() const { return index_type_; }
+  const ValuePrecision& precision() const { return precision_; }
 
   // ---- Variables ----
   // A variable of the emitter's own, spelled `name` in the text.
@@ -49,6 +48,9 @@ class BodyWriter {
   // An expression over kernel variables, in terms of the emitter's.
   IndexId Bound(IndexId expr);
   std::string Text(IndexId bound_expr) const;
+  // Emitter variables (bits) of loops that the compiler unrolls: what is
+  // compared with an index takes the others to its own side, once.
+  void SetUnrolled(uint64_t emitter_vars) { unrolled_ = emitter_vars; }
   // Bit n of the result: the value of the node changes with emitter variable
   // number n (the order of NewVar). All bits for what changes with a variable
   // of a fold inside a thread.
@@ -111,10 +113,11 @@ class BodyWriter {
   std::vector<NodeId> FoldOf(NodeId reduce) const;
 
  private:
-  void FindExact();
-  void FindLoose();
   bool IsQuotient(NodeId node) const;
   absl::Status EmitOne(NodeId node);
+  // An (in)equality of an index and a value, with what unrolled loops change on
+  // one side and all else on the other; empty where it is none.
+  std::string SplitEquality(const Node& node);
   absl::Status EmitReduceLoop(NodeId node);
   absl::Status EmitUpdate(const Store& store, ElementType type,
                           const std::string& element);
@@ -137,9 +140,9 @@ class BodyWriter {
   absl::flat_hash_map<NodeId, std::string> names_;
   // Variables of open reduction loops (bits of kernel variables).
   uint64_t loop_vars_ = 0;
+  uint64_t unrolled_ = 0;
   absl::flat_hash_map<NodeId, uint64_t> varies_;
-  std::vector<bool> exact_;  // by node: may not be approximated
-  std::vector<bool> loose_;  // by node: rounded or summed up before it is seen
+  ValuePrecision precision_;
   absl::flat_hash_set<NodeId> inverted_;  // divisors with a reciprocal
   int unique_ = 0;
 };

@@ -23,6 +23,34 @@ template <typename T, int N>
 RDG_FN void rdg_store_vec(T* p, const rdg_vec<T, N>& v) {
   *reinterpret_cast<rdg_vec<T, N>*>(p) = v;
 }
+// f32 as bf16, two an instruction.
+template <int N>
+RDG_FN rdg_vec<uint16_t, N> rdg_pack_bf16(const float (&x)[N]) {
+  uint32_t words[N / 2];
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;"
+        : "=r"(words[i]) : "f"(x[2 * i + 1]), "f"(x[2 * i]));
+  }
+  rdg_vec<uint16_t, N> v;
+  memcpy(&v, words, sizeof(v));
+  return v;
+}
+// Elements 2*i and 2*i + 1 of 16 bits, the first one in the lower half.
+template <int N>
+RDG_FN uint32_t rdg_pair(const rdg_vec<uint16_t, N>& v, int i) {
+  return v.x[2 * i] | (uint32_t)v.x[2 * i + 1] << 16;
+}
+RDG_FN uint32_t rdg_max_bf16x2(uint32_t a, uint32_t b) {
+  uint32_t r;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+RDG_FN uint32_t rdg_min_bf16x2(uint32_t a, uint32_t b) {
+  uint32_t r;
+  asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
 // Another lane's value, `mask` away; any type of 1 to 16 bytes.
 template <typename T>
 RDG_FN T rdg_shuffle(T value, int mask) {

@@ -199,10 +199,11 @@ add { a = f32[] parameter(0)
 ENTRY e {
   x = bf16[4096,131072] parameter(0)
   f = f32[4096,131072] convert(x)
+  t = f32[4096,131072] tanh(f)
   z = f32[] constant(0)
-  s = f32[4096] reduce(f, z), dimensions={1}, to_apply=add
+  s = f32[4096] reduce(t, z), dimensions={1}, to_apply=add
   sb = f32[4096,131072] broadcast(s), dimensions={0}
-  d = f32[4096,131072] divide(f, sb)
+  d = f32[4096,131072] subtract(t, sb)
   ROOT o = bf16[4096,131072] convert(d)
 })");
   ASSERT_EQ(module.status(), absl::OkStatus());

@@ -29,6 +29,9 @@ struct Fold {
   bool simple = false;
   // A maximum and a sum relative to it (schedules/online.h): one pair a thread.
   bool online = false;
+  // A maximum or minimum of this load's bf16 elements, taken in pairs before
+  // they are converted (RowPasses); -1: none.
+  NodeId pairs = -1;
 };
 
 // The fold that `reduce` is a result of; names are left to the caller.

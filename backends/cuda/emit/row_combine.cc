@@ -43,9 +43,6 @@ absl::Status RowPasses::Combine(const std::vector<Fold>& folds) {
   } else if (warps > 1) {
     RIDGE_RETURN_IF_ERROR(AcrossWarps(folds, warps));
   }
-  for (const Fold& fold : folds) {
-    RIDGE_RETURN_IF_ERROR(DefineResults(&w_, fold));
-  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel/schedules/row_again.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -21,28 +22,12 @@ constexpr int64_t kOtherRegisters = 40;
 constexpr int64_t kOtherWithRing = 28;
 constexpr int64_t kRegisters = 65536;  // of a multiprocessor
 
-// Instructions of an operation, roughly.
-int64_t OpsOf(const Node& node) {
-  if (node.kind == NodeKind::kIndex) return 2;
-  if (node.kind != NodeKind::kOp) return 0;
-  switch (node.opcode) {
-    case Opcode::kExp:
-    case Opcode::kExpm1:
-    case Opcode::kLog:
-    case Opcode::kLog1p:
-    case Opcode::kTanh:
-    case Opcode::kLogistic:
-    case Opcode::kErf:
-    case Opcode::kPower:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return IsFloat(node.type) ? 10 : 2;
-    case Opcode::kDivide:
-    case Opcode::kRemainder:
-      return 6;
-    default:
-      return 1;
-  }
+// Two of the fold's neutral elements.
+const char* PairStart(const Kernel& kernel, NodeId fold) {
+  return kernel.functions[kernel.nodes[fold].function].simple ==
+                 Opcode::kMaximum
+             ? "0xff80ff80u"
+             : "0x7f807f80u";
 }
 
 }  // namespace
@@ -92,6 +77,7 @@ RowPasses::RowPasses(const Kernel& kernel, const RowGeometry& geometry,
   Bind();
   PickLoads();
   PickKept();
+  if (g_.stages == 1) FindLastReads();
 }
 
 bool RowPasses::IsRowFold(NodeId n) const {
@@ -124,7 +110,18 @@ void RowPasses::FindPasses() {
       for (int32_t d : w_.pool().DynamicNodes(node.offset)) needs(d);
     }
     const NodeId id = static_cast<NodeId>(n);
-    if (IsRowFold(id)) ++pass;
+    if (IsRowFold(id)) {
+      ++pass;
+      std::optional<ScaledSum> sum = ScaledSumOf(kernel_, id);
+      if (sum.has_value() && !after_columns && MayFoldAgain()) {
+        int early = pass_[sum->term] + 1;
+        for (NodeId f : sum->factors) early = std::max(early, pass_[f]);
+        if (early < pass) {
+          pass = early;
+          scaled_.emplace(id, *std::move(sum));
+        }
+      }
+    }
     if (IsFold(id) && !IsRowFold(id)) after_columns = true;
     pass_[n] = after_columns ? -1 : pass;
     load_depth_[n] = depth;
@@ -141,6 +138,20 @@ int RowPasses::StorePass(const Store& s) const {
   return pass;
 }
 
+NodeId RowPasses::Unpacked(const Store& s) {
+  const Node& value = kernel_.nodes[s.value];
+  IndexId base;
+  const bool pairs =
+      g_.vector % 2 == 0 && s.guard < 0 && s.combine < 0 &&
+      kernel_.buffers[s.buffer].shape.type() == ElementType::kBF16 &&
+      value.kind == NodeKind::kOp && value.opcode == Opcode::kConvert &&
+      value.type == ElementType::kBF16 &&
+      kernel_.nodes[value.operands[0]].type == ElementType::kF32 &&
+      AccessAlong(&w_, s.offset, kLane, g_.vector, &base) ==
+          LaneAccess::kVector;
+  return pairs ? value.operands[0] : -1;
+}
+
 int RowPasses::ColumnPass(const Fold& f) const {
   int pass = 0;
   for (NodeId v : f.values) pass = std::max(pass, pass_[v]);
@@ -153,6 +164,8 @@ void RowPasses::Bind() {
   IndexId q = w_.NewVar("q", g_.chunks);
   IndexId x = w_.NewVar("x", g_.Width());
   IndexId j = w_.NewVar("j", g_.vector);
+  w_.SetUnrolled(BodyWriter::Bit(kLane) |
+                 (g_.cached ? BodyWriter::Bit(kChunk) : 0));
   IndexId column =
       pool.Add(pool.Mul(pool.Add(pool.Mul(q, g_.Width()), x), g_.vector), j);
   w_.Bind(kernel_.space_vars - 1, column);
@@ -189,21 +202,22 @@ void RowPasses::PickLoads() {
 }
 
 // Nodes that pass `pass` computes for each element.
-std::vector<NodeId> RowPasses::PassRoots(int pass) const {
+std::vector<NodeId> RowPasses::PassRoots(int pass) {
   std::vector<NodeId> roots;
   for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
     if (!IsRowFold(n) || pass_[n] != pass + 1) continue;
-    const Node& node = kernel_.nodes[n];
-    roots.insert(roots.end(), node.operands.begin(),
-                 node.operands.begin() + node.operands.size() / 2);
+    const std::vector<NodeId> reads = FoldReads(n);
+    roots.insert(roots.end(), reads.begin(), reads.end());
   }
   for (const Fold& f : columns_) {
     if (ColumnPass(f) != pass) continue;
-    roots.insert(roots.end(), f.values.begin(), f.values.end());
+    const std::vector<NodeId> reads = FoldReads(f.any);
+    roots.insert(roots.end(), reads.begin(), reads.end());
   }
   for (const Store& s : stores_) {
     if ((s.vars & column_bit_) == 0 || StorePass(s) != pass) continue;
-    roots.push_back(s.value);
+    const NodeId unpacked = Unpacked(s);
+    roots.push_back(unpacked >= 0 ? unpacked : s.value);
     if (s.guard >= 0) roots.push_back(s.guard);
     for (int32_t d : w_.pool_const().DynamicNodes(s.offset)) {
       roots.push_back(d);
@@ -217,7 +231,9 @@ int64_t RowPasses::RecomputedOps(NodeId n) {
   int64_t ops = 0;
   auto stop = [&](NodeId m) { return IsFold(m) || kept_.count(m) != 0; };
   for (NodeId m : w_.Needs({&n, 1}, stop)) {
-    if (InLoop(m)) ops += OpsOf(kernel_.nodes[m]);
+    if (InLoop(m)) {
+      ops += InstructionsOf(kernel_.nodes[m], w_.precision().loose[m]);
+    }
   }
   return ops;
 }
@@ -284,6 +300,17 @@ void RowPasses::PickKept() {
   }
   for (auto it = kept_.begin(); it != kept_.end();) {
     it = kept_pass_.count(*it) != 0 ? std::next(it) : kept_.erase(it);
+  }
+}
+
+void RowPasses::FindLastReads() {
+  for (int pass = 0; pass <= last_pass_; ++pass) {
+    auto stop = [&](NodeId n) {
+      return IsFold(n) || (kept_.count(n) != 0 && kept_pass_[n] < pass);
+    };
+    for (NodeId n : w_.Needs(PassRoots(pass), stop)) {
+      if (held_.count(n) != 0) last_read_[n] = pass;
+    }
   }
 }
 
@@ -376,7 +403,9 @@ void RowPasses::LoadVector(NodeId n, absl::string_view target) {
 }
 
 void RowPasses::OpenChunks() {
-  w_.Line(g_.cached ? "#pragma unroll" : "#pragma unroll 4");
+  w_.Line(again_      ? "#pragma unroll 1"
+          : g_.cached ? "#pragma unroll"
+                      : "#pragma unroll 4");
   w_.Open(absl::StrCat("for (int q = 0; q < ", g_.chunks, "; ++q) {"));
 }
 
@@ -454,6 +483,7 @@ std::vector<Fold> RowPasses::FoldsOf(int pass) {
   for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
     if (!IsRowFold(n) || pass_[n] != pass + 1 || taken.count(n)) continue;
     Fold fold = FoldAt(w_, n);
+    fold.pairs = PairsOf(n);
     taken.insert(fold.nodes.begin(), fold.nodes.end());
     const size_t parts = fold.values.size();
     for (size_t p = 0; p < parts; ++p) {
@@ -467,13 +497,39 @@ std::vector<Fold> RowPasses::FoldsOf(int pass) {
 
 absl::Status RowPasses::EmitPass(int pass) {
   std::vector<NodeId> roots = PassRoots(pass);
-  if (roots.empty()) return absl::OkStatus();
+  if (roots.empty()) return EmitScaled(pass);
   std::vector<Fold> folds = FoldsOf(pass);
   w_.Line(absl::StrCat("// Pass ", pass));
   RIDGE_RETURN_IF_ERROR(EmitEarlyLoads(pass));
+  RIDGE_RETURN_IF_ERROR(EmitScaled(pass));
   RIDGE_RETURN_IF_ERROR(EmitShared(roots));
+  RIDGE_RETURN_IF_ERROR(DeclareFolds(folds));
+  OpenChunks();
+  OpenInside();
+  RIDGE_RETURN_IF_ERROR(EmitElements(pass, roots, folds));
+  CloseInside();
+  w_.Close();
+  for (const Fold& fold : folds) TakePairs(fold);
+  if (folds.empty()) return absl::OkStatus();
+  ++meetings_;
+  RIDGE_RETURN_IF_ERROR(Combine(folds));
+  for (const Fold& fold : folds) {
+    if (scaled_.count(fold.any) != 0) continue;
+    RIDGE_RETURN_IF_ERROR(DefineResults(&w_, fold));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RowPasses::DeclareFolds(const std::vector<Fold>& folds) {
   for (const Fold& fold : folds) {
     RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
+    if (fold.pairs >= 0) {
+      w_.Line(absl::StrCat("uint32_t m", fold.any, "[", g_.vector / 2, "];"));
+      w_.Line("#pragma unroll");
+      w_.Line(absl::StrCat("for (int i = 0; i < ", g_.vector / 2, "; ++i) m",
+                           fold.any, "[i] = ", PairStart(kernel_, fold.any),
+                           ";"));
+    }
     // One accumulator a lane: short chains of dependent additions.
     const int64_t lanes = fold.online ? 1 : g_.vector;
     for (size_t p = 0; p < fold.names.size(); ++p) {
@@ -485,27 +541,31 @@ absl::Status RowPasses::EmitPass(int pass) {
                            ";"));
     }
   }
-  OpenChunks();
-  OpenInside();
-  RIDGE_RETURN_IF_ERROR(EmitElements(pass, roots, folds));
-  CloseInside();
-  w_.Close();
-  if (!folds.empty()) ++meetings_;
-  return Combine(folds);
+  return absl::OkStatus();
 }
 
 absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
                                      const std::vector<Fold>& folds) {
-  auto stop = [&](NodeId n) {
-    return IsFold(n) || (kept_.count(n) && kept_pass_[n] < pass);
+  // Folded again, a sum reads everything anew and does nothing else.
+  auto is_held = [&](NodeId n) { return !again_ && held_.count(n) != 0; };
+  auto is_streamed = [&](NodeId n) {
+    return streamed_.count(n) != 0 || (again_ && held_.count(n) != 0);
   };
+  auto was_kept = [&](NodeId n) {
+    return !again_ && kept_.count(n) != 0 && kept_pass_[n] < pass;
+  };
+  auto is_here = [&](const Store& s) {
+    return !again_ && (s.vars & column_bit_) != 0 && StorePass(s) == pass;
+  };
+  auto stop = [&](NodeId n) { return IsFold(n) || was_kept(n); };
   std::vector<NodeId> needs = w_.Needs(roots, stop);
   for (NodeId n : needs) {
-    if (g_.stages > 0 && held_.count(n)) {
+    if (g_.stages > 0 && is_held(n)) {
       w_.Line(absl::StrCat("const auto a", n, " = h", n, "[", RingPlace("slot"),
                            "];"));
+      if (g_.stages == 1 && last_read_[n] == pass) Refill(n);
     }
-    if (!streamed_.count(n)) continue;
+    if (!is_streamed(n)) continue;
     std::string name = absl::StrCat("b", n);
     w_.Line(absl::StrCat(VectorType(n), " ", name, ";"));
     LoadVector(n, name);
@@ -514,20 +574,23 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
   std::vector<NodeId> per_chunk;
   for (NodeId n : needs) {
     if ((w_.Varies(n) & BodyWriter::Bit(kLane)) == 0 && InLoop(n) &&
-        !held_.count(n) && !streamed_.count(n)) {
+        !is_held(n) && !is_streamed(n)) {
       per_chunk.push_back(n);
     }
   }
   if (g_.vector > 1) RIDGE_RETURN_IF_ERROR(w_.Emit(per_chunk));
   std::vector<std::pair<const Store*, IndexId>> wide;
   for (const Store& s : stores_) {
-    if ((s.vars & column_bit_) == 0 || StorePass(s) != pass) continue;
+    if (!is_here(s)) continue;
     IndexId base;
     if (g_.vector > 1 && s.guard < 0 && s.combine < 0 &&
         AccessAlong(&w_, s.offset, kLane, g_.vector, &base) ==
             LaneAccess::kVector) {
       ElementType type = kernel_.buffers[s.buffer].shape.type();
-      w_.Line(absl::StrCat(VecType(type, g_.vector), " s", s.buffer, ";"));
+      w_.Line(
+          Unpacked(s) >= 0
+              ? absl::StrCat("float u", s.buffer, "[", g_.vector, "];")
+              : absl::StrCat(VecType(type, g_.vector), " s", s.buffer, ";"));
       wide.emplace_back(&s, base);
     }
   }
@@ -536,11 +599,20 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     if (!fold.online) continue;
     w_.Line(absl::StrCat("float ", lanes_of(fold), "[", g_.vector, "];"));
   }
+  bool needs_lanes = std::any_of(stores_.begin(), stores_.end(), is_here);
+  for (const Fold& fold : columns_) {
+    needs_lanes = needs_lanes || (!again_ && ColumnPass(fold) == pass);
+  }
+  for (const Fold& fold : folds) {
+    if (fold.pairs >= 0) AddPairs(fold);
+    needs_lanes = needs_lanes || fold.pairs < 0;
+  }
+  if (!needs_lanes) return absl::OkStatus();
   w_.Line("#pragma unroll");
   w_.Open(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) {"));
   for (NodeId n : needs) {
-    bool held = held_.count(n);
-    if (!held && !streamed_.count(n)) continue;
+    bool held = is_held(n);
+    if (!held && !is_streamed(n)) continue;
     const Node& node = kernel_.nodes[n];
     std::string element =
         held ? absl::StrCat("a", n, g_.stages > 0 ? "" : "[q]", ".x[j]")
@@ -550,47 +622,44 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     w_.Define(n, absl::StrCat("n", n));
   }
   for (NodeId n : kept_) {
-    if (kept_pass_[n] < pass) w_.Define(n, absl::StrCat("k", n, "[q][j]"));
+    if (was_kept(n)) w_.Define(n, absl::StrCat("k", n, "[q][j]"));
   }
   RIDGE_RETURN_IF_ERROR(w_.Emit(roots));
   for (NodeId n : kept_) {
-    if (kept_pass_[n] == pass) {
+    if (!again_ && kept_pass_[n] == pass) {
       w_.Line(absl::StrCat("k", n, "[q][j] = ", w_.Name(n), ";"));
     }
   }
   for (const Fold& fold : folds) {
+    if (fold.pairs >= 0) continue;
     if (fold.online) {
       w_.Line(
           absl::StrCat(lanes_of(fold), "[j] = ", w_.Name(fold.values[0]), ";"));
       continue;
     }
-    std::vector<std::string> acc;
-    std::vector<std::string> values;
-    for (size_t p = 0; p < fold.names.size(); ++p) {
-      acc.push_back(absl::StrCat(fold.names[p], "[j]"));
-      values.push_back(w_.Name(fold.values[p]));
-    }
     RIDGE_ASSIGN_OR_RETURN(std::string line,
-                           w_.CombineStatement(fold.nodes, acc, values));
+                           AddElement(fold, Each(fold, "[j]")));
     w_.Line(line);
   }
   for (size_t f = 0; f < columns_.size(); ++f) {
     const Fold& fold = columns_[f];
-    if (ColumnPass(fold) != pass) continue;
+    if (again_ || ColumnPass(fold) != pass) continue;
     std::vector<std::string> acc;
-    std::vector<std::string> values;
     for (size_t p = 0; p < fold.values.size(); ++p) {
       acc.push_back(absl::StrCat("c", f, "_", p, "[q][j]"));
-      values.push_back(w_.Name(fold.values[p]));
     }
-    RIDGE_ASSIGN_OR_RETURN(std::string line,
-                           w_.CombineStatement(fold.nodes, acc, values));
+    RIDGE_ASSIGN_OR_RETURN(std::string line, AddElement(fold, acc));
     w_.Line(line);
   }
   for (const Store& s : stores_) {
-    if ((s.vars & column_bit_) == 0 || StorePass(s) != pass) continue;
+    if (!is_here(s)) continue;
     bool is_wide = std::any_of(wide.begin(), wide.end(),
                                [&](const auto& p) { return p.first == &s; });
+    const NodeId unpacked = is_wide ? Unpacked(s) : -1;
+    if (unpacked >= 0) {
+      w_.Line(absl::StrCat("u", s.buffer, "[j] = ", w_.Name(unpacked), ";"));
+      continue;
+    }
     if (is_wide) {
       ElementType type = kernel_.buffers[s.buffer].shape.type();
       w_.Line(absl::StrCat("s", s.buffer,
@@ -609,9 +678,12 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
         fold.names[0], "[0], ", fold.names[1], "[0], ", lanes_of(fold), ");"));
   }
   for (const auto& [s, base] : wide) {
-    w_.Line(absl::StrCat(RowGuard("").empty() ? "" : "if (in_range) ",
-                         "rdg_store_vec(", w_.BufferName(s->buffer), " + (",
-                         w_.Text(base), "), s", s->buffer, ");"));
+    w_.Line(absl::StrCat(
+        RowGuard("").empty() ? "" : "if (in_range) ", "rdg_store_vec(",
+        w_.BufferName(s->buffer), " + (", w_.Text(base), "), ",
+        Unpacked(*s) >= 0 ? absl::StrCat("rdg_pack_bf16(u", s->buffer, ")")
+                          : absl::StrCat("s", s->buffer),
+        ");"));
   }
   return absl::OkStatus();
 }

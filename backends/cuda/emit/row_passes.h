@@ -16,9 +16,16 @@
 // again is kept, as far as registers go. Where a row is too long to hold, each
 // pass reads it again.
 //
+// A sum of products with a factor of the row (schedules/scaled_sum.h) is folded
+// a pass before the factor is known, which may save a pass;
+// where the result is not finite, the threads fold it again as written
+// (row_scaled.cc).
+//
 // With stages, blocks walk over the rows, and the inputs of the next turns are
 // copied to a ring in shared memory meanwhile (row_ring.cc). A thread reads
-// only what it copied itself, so that the ring needs no barriers.
+// only what it copied itself, so that the ring needs no barriers; and where
+// there is one stage only, each place is filled anew as soon as it was read for
+// the last time.
 #ifndef RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
 #define RIDGE_BACKENDS_CUDA_EMIT_ROW_PASSES_H_
 
@@ -33,6 +40,7 @@
 #include "backends/cuda/emit/common.h"
 #include "backends/cuda/emit/folds.h"
 #include "backends/kernel/schedules/row_reduce.h"
+#include "backends/kernel/schedules/scaled_sum.h"
 
 namespace ridge::cuda {
 
@@ -81,6 +89,13 @@ class RowPasses {
   bool IsRowFold(NodeId n) const;
   // Threads of a row meet once a turn.
   bool OneMeeting() const { return last_pass_ == 1; }
+  // The load whose bf16 pairs fold n is the maximum or minimum of; -1: none.
+  NodeId PairsOf(NodeId n) const;
+  // What fold n reads of each element.
+  std::vector<NodeId> FoldReads(NodeId n) const;
+  // Whether sums may be folded again: whoever shares a row's barriers decides
+  // alike.
+  bool MayFoldAgain() const;
   // A fold across the space, over the row or over the rows.
   bool IsFold(NodeId n) const;
   bool InLoop(NodeId n);
@@ -89,8 +104,11 @@ class RowPasses {
   void PickLoads();
   void PickKept();
   int StorePass(const Store& s) const;
+  // What is stored as bf16, before the conversion: lanes are converted in
+  // pairs. -1: something else is stored.
+  NodeId Unpacked(const Store& s);
   int ColumnPass(const Fold& f) const;
-  std::vector<NodeId> PassRoots(int pass) const;
+  std::vector<NodeId> PassRoots(int pass);
   int64_t RecomputedOps(NodeId n);
 
   std::string RowGuard(absl::string_view before) const;
@@ -98,6 +116,10 @@ class RowPasses {
   std::string VectorType(NodeId load) const;
   int64_t RingBytes(NodeId load) const;  // its part, all stages
   void LoadRing(absl::string_view turn, absl::string_view slot);
+  void CopyToRing(NodeId n, absl::string_view slot);
+  // The next turn's vector to where this turn's was.
+  void Refill(NodeId n);
+  void FindLastReads();
   void LoadVector(NodeId n, absl::string_view target);
   void OpenChunks();
   void OpenInside();
@@ -106,12 +128,21 @@ class RowPasses {
   absl::Status EmitShared(absl::Span<const NodeId> roots);
   std::vector<Fold> FoldsOf(int pass);
   absl::Status EmitPass(int pass);
+  absl::Status DeclareFolds(const std::vector<Fold>& folds);
+  // Results of the scaled sums whose factors are there in pass `pass`
+  // (row_scaled.cc).
+  absl::Status EmitScaled(int pass);
+  absl::Status EmitAgain(const Fold& fold, int pass);
+  void AddPairs(const Fold& fold);
+  void TakePairs(const Fold& fold);
+  absl::StatusOr<std::string> AddElement(
+      const Fold& fold, const std::vector<std::string>& acc) const;
   absl::Status EmitElements(int pass, absl::Span<const NodeId> roots,
                             const std::vector<Fold>& folds);
   absl::Status EmitRowStores();
 
-  // From one accumulator a lane and thread to the row's value everywhere
-  // (row_combine.cc).
+  // From one accumulator a lane and thread to the row's, element 0 of each
+  // everywhere (row_combine.cc).
   absl::Status Combine(const std::vector<Fold>& folds);
   absl::Status AcrossWarps(const std::vector<Fold>& folds, int64_t warps);
   absl::Status AcrossBlocks(const std::vector<Fold>& folds, int64_t warps);
@@ -125,6 +156,8 @@ class RowPasses {
   uint64_t column_bit_;
   std::vector<int> pass_;  // row folds on the longest path; -1: after a column
   std::vector<int> load_depth_;  // loads on the longest path, itself included
+  std::map<NodeId, ScaledSum> scaled_;
+  bool again_ = false;  // a sum is folded again: nothing held is used
   int last_pass_ = 0;
   int meetings_ = 0;
   std::map<NodeId, IndexId> base_;
@@ -132,6 +165,7 @@ class RowPasses {
   std::set<NodeId> streamed_;
   std::set<NodeId> kept_;
   std::map<NodeId, int> kept_pass_;
+  std::map<NodeId, int> last_read_;  // the last pass that needs a row input
 };
 
 }  // namespace ridge::cuda

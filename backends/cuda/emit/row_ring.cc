@@ -97,15 +97,24 @@ void RowPasses::LoadRing(absl::string_view turn, absl::string_view slot) {
   DeclareRow(turn);
   OpenChunks();
   OpenInside();
-  for (NodeId n : held_) {
-    w_.Line(absl::StrCat("rdg_copy_async(h", n, " + ", RingPlace(slot), ", ",
-                         w_.BufferName(kernel_.nodes[n].buffer), " + (",
-                         w_.Text(base_[n]), "));"));
-  }
+  for (NodeId n : held_) CopyToRing(n, slot);
   CloseInside();
   w_.Close();
   w_.Close();
   w_.Line("rdg_copies_commit();");
+}
+
+void RowPasses::CopyToRing(NodeId n, absl::string_view slot) {
+  w_.Line(absl::StrCat("rdg_copy_async(h", n, " + ", RingPlace(slot), ", ",
+                       w_.BufferName(kernel_.nodes[n].buffer), " + (",
+                       w_.Text(base_[n]), "));"));
+}
+
+void RowPasses::Refill(NodeId n) {
+  w_.Open(absl::StrCat("if (next < ", g_.Turns(), ") {"));
+  DeclareRow("next");
+  CopyToRing(n, "slot");
+  w_.Close();
 }
 
 void RowPasses::OpenWalk(absl::string_view first, absl::string_view step) {
@@ -113,21 +122,37 @@ void RowPasses::OpenWalk(absl::string_view first, absl::string_view step) {
   w_.Line(absl::StrCat("const ", index, " first = ", first, ";"));
   w_.Line(absl::StrCat("const ", index, " step = ", step, ";"));
   const int64_t ahead = g_.stages - 1;
-  w_.Line("#pragma unroll");
-  w_.Open(absl::StrCat("for (int slot = 0; slot < ", ahead, "; ++slot) {"));
-  w_.Line(absl::StrCat("const ", index, " turn = first + slot * step;"));
-  LoadRing("turn", "slot");
-  w_.Close();
+  const std::string turns =
+      absl::StrCat("for (", index, " turn = first; turn < ", g_.Turns(),
+                   "; turn += step) {");
+  if (ahead == 0) {
+    w_.Line("const int slot = 0;");
+    w_.Open("{");
+    LoadRing("first", "slot");
+    w_.Close();
+  } else {
+    w_.Line("#pragma unroll");
+    w_.Open(absl::StrCat("for (int slot = 0; slot < ", ahead, "; ++slot) {"));
+    w_.Line(absl::StrCat("const ", index, " turn = first + slot * step;"));
+    LoadRing("turn", "slot");
+    w_.Close();
+  }
   // All blocks have started.
   if (g_.cluster > 1 && !OneMeeting()) w_.Line("rdg_cluster_wait();");
-  w_.Line("int slot = 0;");
-  w_.Open(absl::StrCat("for (", index, " turn = first; turn < ", g_.Turns(),
-                       "; turn += step) {"));
-  w_.Open("{");
-  w_.Line(absl::StrCat("const ", index, " next = turn + ", ahead, " * step;"));
-  w_.Line(absl::StrCat("const int free = slot == 0 ? ", ahead, " : slot - 1;"));
-  LoadRing("next", "free");
-  w_.Close();
+  if (ahead == 0) {
+    w_.Open(turns);
+    w_.Line(absl::StrCat("const ", index, " next = turn + step;"));
+  } else {
+    w_.Line("int slot = 0;");
+    w_.Open(turns);
+    w_.Open("{");
+    w_.Line(
+        absl::StrCat("const ", index, " next = turn + ", ahead, " * step;"));
+    w_.Line(
+        absl::StrCat("const int free = slot == 0 ? ", ahead, " : slot - 1;"));
+    LoadRing("next", "free");
+    w_.Close();
+  }
   w_.Line(absl::StrCat("rdg_copies_wait<", ahead, ">();"));
   DeclareRow("turn");
 }
@@ -141,7 +166,9 @@ void RowPasses::CloseWalk() {
       w_.Line("__syncthreads();");
     }
   }
-  w_.Line(absl::StrCat("slot = slot == ", g_.stages - 1, " ? 0 : slot + 1;"));
+  w_.Line(g_.stages == 1 ? "rdg_copies_commit();"
+                         : absl::StrCat("slot = slot == ", g_.stages - 1,
+                                        " ? 0 : slot + 1;"));
   w_.Close();
   if (g_.cluster > 1 && OneMeeting()) w_.Line("rdg_cluster_wait();");
 }

@@ -14,7 +14,8 @@
 //            again
 //   stages   0: a block has one turn, and loads its rows into registers; more:
 //            blocks stay and walk over the rows, and this many turns' rows are
-//            in shared memory or on their way there
+//            in shared memory or on their way there; 1: each vector of the next
+//            turn is asked for as this turn's is read for the last time
 //   resident blocks that a multiprocessor has registers and shared memory for
 //   online   1: a maximum and the sum of exponentials relative to it in one
 //            pass (online.h); only of kernels that have both

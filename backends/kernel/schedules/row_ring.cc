@@ -45,8 +45,7 @@ int64_t MostStages(const Kernel& kernel, const RowGeometry& g,
       std::min(device.shared_bytes_per_multiprocessor / g.resident,
                device.shared_bytes_per_block) -
       kOtherSharedBytes;
-  const int64_t stages = std::min(room / TurnBytes(kernel, g), kMostStages);
-  return stages < 2 ? 0 : stages;
+  return std::min(room / TurnBytes(kernel, g), kMostStages);
 }
 
 }  // namespace ridge

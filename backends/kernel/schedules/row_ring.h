@@ -14,8 +14,8 @@ int64_t HeldBytes(const Kernel& kernel, int64_t vector);
 int64_t TurnBytes(const Kernel& kernel, const RowGeometry& g);
 
 // Stages that shared memory has room for, with g.resident blocks on a
-// multiprocessor; 0 where there is none for two, or where a thread's part of a
-// row is too narrow for asynchronous copies.
+// multiprocessor; 0 also where a thread's part of a row is too narrow for
+// asynchronous copies.
 int64_t MostStages(const Kernel& kernel, const RowGeometry& g,
                    const DeviceLimits& device);
 

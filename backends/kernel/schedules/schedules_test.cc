@@ -192,7 +192,8 @@ TEST(RowReduceTest, RowsOf256KilobytesTakeACluster) {
 
 TEST(RowReduceTest, ManyLongRowsAreWalkedWithStages) {
   Kernel few = Built(kWideRow, GroupPattern::kRowReduce);
-  EXPECT_EQ(RowGeometryOf(few, {}, DeviceLimits()).stages, 2);
+  EXPECT_EQ(RowGeometryOf(few, {}, DeviceLimits()).stages, 1);
+  EXPECT_GT(RowGeometryOf(few, {}, DeviceLimits()).resident, 1);
   DeviceLimits large;
   large.multiprocessors = 2048;
   EXPECT_EQ(RowGeometryOf(few, {}, large).stages, 0);
