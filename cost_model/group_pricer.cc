@@ -51,12 +51,12 @@ bool ComputesOne(const Group& group) {
 }
 
 // Several instructions in a kernel that no schedule is made for: reductions
-// across the space inside of a thread each.
+// across the space inside of a thread each; on a CPU rows in pieces, whose
+// elements no vector reads.
 bool IsNeedlesslyPlain(const Group& group, const Kernel& kernel,
                        const DeviceLimits& limits) {
-  if (!limits.is_gpu || FoldedMask(kernel) == 0 || ComputesOne(group)) {
-    return false;
-  }
+  if (FoldedMask(kernel) == 0 || ComputesOne(group)) return false;
+  if (!limits.is_gpu) return kernel.row_piece > 0;
   absl::StatusOr<ScheduleChoice> choice = ChooseSchedule(kernel, limits);
   return !choice.ok() || choice->name == "loop";
 }

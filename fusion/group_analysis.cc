@@ -217,6 +217,7 @@ class Analyzer {
       const DimAxes leaves = axes_.table.Leaves(whole[d]);
       order.insert(order.end(), leaves.begin(), leaves.end());
     }
+    const AxisMask in_pieces = RowsInPieces(main, order);
     AxisMask row_axes = 0;
     AxisMask column_axes = 0;
     const Instruction* row = nullptr;
@@ -233,7 +234,7 @@ class Analyzer {
       const ValueAxes& value = axes_.values.at(f->operand(0));
       for (int64_t d : f->dimensions()) folded |= axes_.table.Mask(value[d]);
       folded_[f] = folded;
-      if (IsMinorRun(order, folded)) {
+      if (IsMinorRun(order, folded) || folded == in_pieces) {
         if (row != nullptr && row_axes != folded) {
           Refuse(Decision::No(Rule::kReductions, axes_.table.Points(folded),
                               axes_.table.Points(row_axes)),
@@ -281,6 +282,43 @@ class Analyzer {
   bool Spread() const {
     return a_.rows <= kFewRows && a_.columns >= kLongRow && a_.phases <= 1 &&
            !full_root_;
+  }
+
+  // The axes of rows that lie in pieces (see the header), where the folds are
+  // over such; else 0.
+  AxisMask RowsInPieces(const Instruction& main, const DimAxes& order) const {
+    AxisMask row = 0;
+    for (const Instruction* f : folds_) {
+      auto value = axes_.values.find(f->operand(0));
+      if (value == axes_.values.end()) return 0;
+      AxisMask folded = 0;
+      for (int64_t d : f->dimensions()) {
+        folded |= axes_.table.Mask(value->second[d]);
+      }
+      if (row != 0 && folded != row) return 0;
+      row = folded;
+    }
+    if (order.empty() || IsMinorRun(order, row)) return 0;
+    const int64_t bytes = StorageBytes(main.operand(0)->shape().type());
+    int64_t piece = bytes;
+    for (size_t k = order.size(); k > 0 && ((row >> order[k - 1]) & 1); --k) {
+      piece = SaturatingMul(piece, axes_.table.extent(order[k - 1]));
+    }
+    if (piece % limits_.piece_bytes != 0 ||
+        SaturatingMul(bytes, axes_.table.Points(row)) >
+            limits_.max_row_bytes_in_pieces) {
+      return 0;
+    }
+    // Whether anything of the whole space waits for a fold.
+    absl::flat_hash_set<const Instruction*> after;
+    for (const Instruction* m : members_) {
+      const bool waits =
+          std::any_of(m->operands().begin(), m->operands().end(),
+                      [&](const Instruction* o) { return after.contains(o); });
+      if (waits && axes_.MaskOf(m) == space_) return row;
+      if (waits || IsFold(*m)) after.insert(m);
+    }
+    return 0;
   }
 
   // Whether `folded` are the last axes of `order`.

@@ -14,6 +14,10 @@
 //    may be of its rows or of the whole space again; values after a column
 //    fold only of its own result. Row folds over K, column folds that keep K
 //    and roots of the whole space share one pass (kRowColumn);
+//  - folds that all fold one set K which holds the minor axis, and other axes
+//    than its neighbours, are row folds too where values of the whole space
+//    wait for them: rows in pieces, such as a group norm's of [N,H,W,G,C] over
+//    H,W,C. Pieces are whole sectors, and rows short enough for a cluster;
 //  - a value computed from a fold is never needed at other rows than its own
 //    (by a slice, a gather, a transposed second use);
 //  - what is computed again for each element that reads it costs at most
@@ -49,6 +53,11 @@ struct FusionLimits {
   // Column folds over different axes in one kernel. Off as long as no schedule
   // serves them: such a kernel would be a plain one.
   bool mixed_columns = false;
+  // Rows in pieces: bytes of a piece are a multiple of the first, those of a
+  // row (of the value folded) at most the second: eight blocks' registers. More
+  // would be read again, which costs what separate kernels do; 0: none.
+  int64_t piece_bytes = 32;
+  int64_t max_row_bytes_in_pieces = 640 << 10;
   // Points of independent loops that share a launch. Larger ones fill a device
   // each, and run beside each other anyway where launches may overlap; one
   // kernel with the streams of all of them is slower than they are (measured on

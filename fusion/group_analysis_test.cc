@@ -65,6 +65,51 @@ constexpr Case kCases[] = {
   cb = f32[64,128] broadcast(c), dimensions={1}
   ROOT d = f32[64,128] subtract(x, cb))",
      "d", Rule::kAfterColumns, GroupPattern::kLoop},
+    {"GroupsOfWholeSectorsAreRowsInPieces", R"(
+  x = f32[4,64,8,16] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[4,8] reduce(x, zero), dimensions={1,3}, to_apply=add
+  sb = f32[4,64,8,16] broadcast(s), dimensions={0,2}
+  ROOT d = f32[4,64,8,16] subtract(x, sb))",
+     "d", Rule::kAllowed, GroupPattern::kRowReduce},
+    {"SoAreTheirTwoFoldsInTurn", R"(
+  x = f32[4,64,8,16] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[4,8] reduce(x, zero), dimensions={1,3}, to_apply=add
+  sb = f32[4,64,8,16] broadcast(s), dimensions={0,2}
+  d = f32[4,64,8,16] subtract(x, sb)
+  q = f32[4,64,8,16] multiply(d, d)
+  ROOT v = f32[4,8] reduce(q, zero), dimensions={1,3}, to_apply=add)",
+     "v", Rule::kAllowed, GroupPattern::kRowReduce},
+    {"ASumOfGroupsAloneIsAColumnReduction", R"(
+  x = f32[4,64,8,16] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[4,8] reduce(x, zero), dimensions={1,3}, to_apply=add
+  ROOT n = f32[4,8] negate(s))",
+     "n", Rule::kAllowed, GroupPattern::kColumnReduce},
+    {"PiecesOfPartsOfSectorsAreNoRows", R"(
+  x = f32[4,64,8,12] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[4,8] reduce(x, zero), dimensions={1,3}, to_apply=add
+  sb = f32[4,64,8,12] broadcast(s), dimensions={0,2}
+  ROOT d = f32[4,64,8,12] subtract(x, sb))",
+     "d", Rule::kAfterColumns, GroupPattern::kLoop},
+    {"NorAreGroupsThatNoClusterHolds", R"(
+  x = f32[4,16384,8,16] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[4,8] reduce(x, zero), dimensions={1,3}, to_apply=add
+  sb = f32[4,16384,8,16] broadcast(s), dimensions={0,2}
+  ROOT d = f32[4,16384,8,16] subtract(x, sb))",
+     "d", Rule::kAfterColumns, GroupPattern::kLoop},
+    {"NorGroupsBesideOtherFolds", R"(
+  x = f32[4,64,8,16] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[4,8] reduce(x, zero), dimensions={1,3}, to_apply=add
+  c = f32[8,16] reduce(x, zero), dimensions={0,1}, to_apply=add
+  sb = f32[4,64,8,16] broadcast(s), dimensions={0,2}
+  d = f32[4,64,8,16] subtract(x, sb)
+  ROOT o = (f32[4,64,8,16], f32[8,16]) tuple(d, c))",
+     "d c", Rule::kAfterColumns, GroupPattern::kLoop},
     {"AColumnSumHasAnEpilogueOfItsOwnSize", R"(
   x = f32[64,128] parameter(0)
   zero = f32[] constant(0)

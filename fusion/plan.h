@@ -17,7 +17,8 @@ namespace ridge {
 // follows from it: see KindOf.
 enum class GroupPattern : uint8_t {
   kLoop,          // every root element is computed on its own
-  kRowReduce,     // reductions along contiguous (minor) axes, and maps
+  kRowReduce,     // reductions along contiguous (minor) axes, or rows in
+                  // pieces, and maps
   kColumnReduce,  // reductions along strided axes
   kRowColumn,     // row statistics and column sums of one iteration space
   kTranspose,     // a permutation that moves the minor axis, and maps

@@ -48,6 +48,27 @@ TEST_F(GreedyTest, LayerNormIsOneKernel) {
   EXPECT_EQ(Patterns(plan), "row_reduce");
 }
 
+TEST_F(GreedyTest, GroupNormIsOneKernel) {
+  Plan plan = Make(R"(
+  x = f32[16,64,64,512] parameter(0)
+  r = f32[16,4096,32,16] reshape(x)
+  zero = f32[] constant(0)
+  n = f32[] constant(65536)
+  nb = f32[16,32] broadcast(n), dimensions={}
+  s = f32[16,32] reduce(r, zero), dimensions={1,3}, to_apply=add
+  mean = f32[16,32] divide(s, nb)
+  mb = f32[16,4096,32,16] broadcast(mean), dimensions={0,2}
+  d = f32[16,4096,32,16] subtract(r, mb)
+  q = f32[16,4096,32,16] multiply(d, d)
+  v = f32[16,32] reduce(q, zero), dimensions={1,3}, to_apply=add
+  var = f32[16,32] divide(v, nb)
+  inv = f32[16,32] rsqrt(var)
+  ib = f32[16,4096,32,16] broadcast(inv), dimensions={0,2}
+  y = f32[16,4096,32,16] multiply(d, ib)
+  ROOT o = f32[16,64,64,512] reshape(y))");
+  EXPECT_EQ(Patterns(plan), "row_reduce");
+}
+
 TEST_F(GreedyTest, SeveralReductionsShareOnePass) {
   Plan plan = Make(R"(
   x = f32[4096,1024] parameter(0)

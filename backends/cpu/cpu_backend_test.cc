@@ -198,6 +198,44 @@ TEST(CpuBackendTest, SoftmaxReadsEachRowInOneStage) {
   EXPECT_EQ(Schedules(*p->executable), "row_reduce;");
 }
 
+// Rows in pieces: of two fields, channels and positions of a group.
+TEST(CpuBackendTest, GroupNorm) {
+  for (const char* type : {"f32", "bf16"}) {
+    std::string text = R"(HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = TYPE[2,9,16,48] parameter(0)
+  g = f32[48] parameter(1)
+  f = f32[2,9,16,48] convert(x)
+  r = f32[2,144,3,16] reshape(f)
+  zero = f32[] constant(0)
+  n = f32[] constant(2304)
+  nb = f32[2,3] broadcast(n), dimensions={}
+  s = f32[2,3] reduce(r, zero), dimensions={1,3}, to_apply=add
+  mean = f32[2,3] divide(s, nb)
+  mb = f32[2,144,3,16] broadcast(mean), dimensions={0,2}
+  d = f32[2,144,3,16] subtract(r, mb)
+  q = f32[2,144,3,16] multiply(d, d)
+  v = f32[2,3] reduce(q, zero), dimensions={1,3}, to_apply=add
+  var = f32[2,3] divide(v, nb)
+  inv = f32[2,3] rsqrt(var)
+  ib = f32[2,144,3,16] broadcast(inv), dimensions={0,2}
+  y = f32[2,144,3,16] multiply(d, ib)
+  z = f32[2,9,16,48] reshape(y)
+  gb = f32[2,9,16,48] broadcast(g), dimensions={3}
+  w = f32[2,9,16,48] multiply(z, gb)
+  ROOT o = TYPE[2,9,16,48] convert(w)
+})";
+    text = absl::StrReplaceAll(text, {{"TYPE", type}});
+    RIDGE_ASSERT_OK_AND_ASSIGN(Prepared p, Prepare(text, "greedy"));
+    ASSERT_EQ(p.plan.computations[0].groups.size(), 1);
+    EXPECT_EQ(p.plan.computations[0].groups[0].pattern,
+              GroupPattern::kRowReduce);
+    ExpectAgrees(text);
+  }
+}
+
 TEST(CpuBackendTest, LayoutsOtherThanRowMajor) {
   ExpectAgrees(Module1(R"(
     x = f32[33,70]{0,1} parameter(0)

@@ -351,6 +351,45 @@ constexpr Case kReductions[] = {
   b = f32[4,6] reduce(e, z), dimensions={1}, to_apply=add
   c = f32[5,6] reduce(e, z), dimensions={0}, to_apply=add
   ROOT o = (f32[4,5], f32[4,6], f32[5,6]) tuple(a, b, c))"},
+    {"RowsInPieces", kRow, R"(
+  x = f32[3,5,4,6] parameter(0)
+  z = f32[] constant(0)
+  s = f32[3,4] reduce(x, z), dimensions={1,3}, to_apply=add
+  sb = f32[3,5,4,6] broadcast(s), dimensions={0,2}
+  d = f32[3,5,4,6] subtract(x, sb)
+  q = f32[3,5,4,6] multiply(d, d)
+  v = f32[3,4] reduce(q, z), dimensions={1,3}, to_apply=add
+  vb = f32[3,5,4,6] broadcast(v), dimensions={0,2}
+  ROOT o = f32[3,5,4,6] divide(d, vb))"},
+    {"RowsInPiecesThroughReshapes", kRow, R"(
+  x = bf16[3,5,7,12] parameter(0)
+  g = f32[12] parameter(1)
+  f = f32[3,5,7,12] convert(x)
+  r = f32[3,35,4,3] reshape(f)
+  z = f32[] constant(0)
+  s = f32[3,4] reduce(r, z), dimensions={1,3}, to_apply=add
+  sb = f32[3,35,4,3] broadcast(s), dimensions={0,2}
+  d = f32[3,35,4,3] subtract(r, sb)
+  b = f32[3,5,7,12] reshape(d)
+  gb = f32[3,5,7,12] broadcast(g), dimensions={3}
+  m = f32[3,5,7,12] multiply(b, gb)
+  h = bf16[3,5,7,12] convert(m)
+  ROOT o = (bf16[3,5,7,12], f32[3,4]) tuple(h, s))"},
+    {"RowsInPiecesOfTheLayout", kRow, R"(
+  x = f32[6,4,5,3]{0,2,1,3} parameter(0)
+  y = f32[6,4,5,3]{3,2,1,0} parameter(1)
+  z = f32[] constant(0)
+  a = f32[6,4,5,3]{0,2,1,3} add(x, y)
+  s = f32[5,3] reduce(a, z), dimensions={0,1}, to_apply=add
+  sb = f32[6,4,5,3]{0,2,1,3} broadcast(s), dimensions={2,3}
+  ROOT o = f32[6,4,5,3]{0,2,1,3} subtract(a, sb))"},
+    {"EmptyRowsInPieces", kRow, R"(
+  x = f32[3,0,4,8] parameter(0)
+  z = f32[] constant(0)
+  s = f32[3,4] reduce(x, z), dimensions={1,3}, to_apply=add
+  sb = f32[3,0,4,8] broadcast(s), dimensions={0,2}
+  d = f32[3,0,4,8] subtract(x, sb)
+  ROOT o = (f32[3,4], f32[3,0,4,8]) tuple(s, d))"},
     {"ToScalar", kRow, R"(
   x = f32[9,7] parameter(0)
   z = f32[] constant(2)
@@ -578,6 +617,23 @@ TEST(KernelFormTest, BatchNormHasThreeRuns) {
   ASSERT_EQ(k.vars.size(), 3);
   EXPECT_EQ(k.vars[2].extent, 10);
   EXPECT_EQ(k.space_vars, 3);
+}
+
+TEST(KernelFormTest, RowsInPiecesAreOneVariableAfterWhatIsKept) {
+  Kernel k = Built(R"(
+  x = f32[3,5,4,6] parameter(0)
+  z = f32[] constant(0)
+  ROOT s = f32[3,4] reduce(x, z), dimensions={1,3}, to_apply=add)",
+                   kRow);
+  EXPECT_EQ(ToString(k),
+            R"(test: row_reduce over v0 = 3 v1 = 4 v2 = 30, in pieces of 6
+  in0: f32[3,5,4,6] x
+  out0: f32[3,4] s
+  n0 = const f32 0  vars {} phase 0
+  n1 = load in0[v0 * 120 + v1 * 6 + v2 % 6 + (v2 / 6) * 24]  vars {0,1,2} phase 0
+  n2 = reduce add f32 n1 n0 over {2}  vars {0,1} phase 1
+  store out0[v0 * 4 + v1] = n2
+)");
 }
 
 TEST(KernelFormTest, LayoutDecidesWhichVariableIsMinor) {

@@ -92,6 +92,9 @@ std::string ToString(const Kernel& kernel) {
         &text, static_cast<int32_t>(v) == kernel.space_vars ? "; inner" : "",
         " v", v, " = ", kernel.vars[v].extent);
   }
+  if (kernel.row_piece > 0) {
+    absl::StrAppend(&text, ", in pieces of ", kernel.row_piece);
+  }
   absl::StrAppend(&text, "\n");
   for (size_t b = 0; b < kernel.buffers.size(); ++b) {
     const KernelBuffer& buffer = kernel.buffers[b];

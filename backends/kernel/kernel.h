@@ -18,7 +18,10 @@
 // over it by a kReduce, and a thread loops over it. Two reductions may share
 // one. In reduce patterns the space's variables are maximal runs of dimensions
 // that the same reductions fold over: a row reduction has one or two, kept
-// then reduced; [N,C,H,W] over N,H,W has three.
+// then reduced; [N,C,H,W] over N,H,W has three. Where the rows of a row
+// reduction lie in pieces (kRowReduce whose reduced dimensions are not all the
+// minor ones, such as [N,H,W,G,C] over H,W,C), the kept dimensions come first
+// and the reduced ones are one variable after them; see `row_piece`.
 //
 // Example, softmax over f32[R,C]: v0 = R, v1 = C.
 //   n0 = load in0[v0*C + v1]            vars {0,1} phase 0
@@ -160,6 +163,10 @@ struct Kernel {
   // At most 64, at least one; see the top of this file.
   std::vector<IterationVar> vars;
   int32_t space_vars = 0;
+  // Of rows that lie in pieces: elements of the last variable that are
+  // neighbours in the space's value, a divisor of the variable's extent.
+  // 0: a row is one run.
+  int64_t row_piece = 0;
   std::vector<KernelBuffer> buffers;
   std::vector<Node> nodes;  // operands precede users
   std::vector<ScalarFunction> functions;

@@ -229,6 +229,38 @@ std::vector<std::vector<int64_t>> Runs(
   return runs;
 }
 
+// Brings the runs of a row reduction whose rows lie in pieces into this order:
+// what is kept, then all that is reduced as one. *piece becomes the elements of
+// a piece. Leaves the runs alone where a row is one run already, where the
+// minor dimension is kept, or where reductions fold over different dimensions.
+void GatherRows(const Shape& shape,
+                const std::vector<std::vector<bool>>& signature,
+                std::vector<std::vector<int64_t>>* runs, int64_t* piece) {
+  if (runs->empty()) return;
+  auto of = [&](const std::vector<int64_t>& run) { return signature[run[0]]; };
+  const std::vector<bool> folded = of(runs->back());
+  auto is_kept = [](const std::vector<bool>& s) {
+    return std::find(s.begin(), s.end(), true) == s.end();
+  };
+  if (is_kept(folded)) return;
+  std::vector<std::vector<int64_t>> ordered;
+  std::vector<int64_t> row;
+  for (const std::vector<int64_t>& run : *runs) {
+    if (is_kept(of(run))) {
+      ordered.push_back(run);
+    } else if (of(run) == folded) {
+      row.insert(row.end(), run.begin(), run.end());
+    } else {
+      return;
+    }
+  }
+  if (row.size() == runs->back().size()) return;
+  *piece = 1;
+  for (int64_t d : runs->back()) *piece *= shape.dim(d);
+  ordered.push_back(std::move(row));
+  *runs = std::move(ordered);
+}
+
 // For each dimension of the space, which reductions fold over it. Variable d
 // of `homes` is dimension d.
 std::vector<std::vector<bool>> Signatures(KernelBuilder* b,
@@ -392,8 +424,12 @@ absl::Status BuildReduceStores(KernelBuilder* b) {
       signature[d][d] = true;
     }
   }
+  std::vector<std::vector<int64_t>> runs = Runs(shape, signature);
+  if (group.pattern == GroupPattern::kRowReduce) {
+    GatherRows(shape, signature, &runs, &b->kernel()->row_piece);
+  }
   IndexTuple index(shape.rank(), b->pool().Const(0));
-  for (const std::vector<int64_t>& run : Runs(shape, signature)) {
+  for (const std::vector<int64_t>& run : runs) {
     int64_t extent = 1;
     for (int64_t d : run) extent = SaturatingMul(extent, shape.dim(d));
     IndexId var = b->AddSpaceVar(extent);

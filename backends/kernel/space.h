@@ -7,6 +7,11 @@
 // with a home is indexed by it alone; a reduce whose operand has a home folds
 // over the space's own variables. Neighbouring dimensions that the same
 // reductions fold over then become one variable, and homes are found anew.
+//
+// In a row reduction all reduced dimensions become one variable, the last,
+// wherever they lie: a row of f32[N,H,W,G,C] over H,W,C is H*W pieces of C
+// elements, and its element e is at (n, e div (W*C), e div C mod W, g, e mod
+// C).
 #ifndef RIDGE_BACKENDS_KERNEL_SPACE_H_
 #define RIDGE_BACKENDS_KERNEL_SPACE_H_
 

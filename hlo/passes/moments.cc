@@ -19,6 +19,9 @@ namespace {
 constexpr int64_t kLeastBytes = 1 << 20;
 // A row of at most this many elements stays where it was loaded.
 constexpr int64_t kRowElements = 1 << 17;
+// And of one in pieces, each a multiple of what memory moves.
+constexpr int64_t kRowElementsInPieces = 1 << 16;
+constexpr int64_t kPieceBytes = 32;
 // Narrower elements leave too little time to a byte for the divisions.
 constexpr int kLeastBits = 32;
 // How far a written 1/n may be from it: a rounding of float32.
@@ -55,19 +58,26 @@ Instruction* SumOfMean(Instruction* mean, double n) {
   return IsSum(sum) ? sum : nullptr;
 }
 
-// Whether the reduced dimensions are the contiguous ones, of a row that stays.
+// Whether the row of elements that `reduce` adds up stays on the chip.
 bool RowStays(const Instruction& reduce) {
   const Shape& shape = reduce.operand(0)->shape();
   const auto& dims = reduce.dimensions();
-  int64_t row = 1;
-  for (size_t k = 0; k < dims.size(); ++k) {
-    const int64_t minor = shape.has_layout()
-                              ? shape.layout().minor_to_major[k]
-                              : shape.rank() - 1 - static_cast<int64_t>(k);
-    if (std::find(dims.begin(), dims.end(), minor) == dims.end()) return false;
-    row *= shape.dim(minor);
+  int64_t row = 1, piece = 1;
+  bool in_pieces = false;  // a kept dimension was met
+  for (int64_t k = 0; k < shape.rank(); ++k) {
+    const int64_t d = shape.has_layout() ? shape.layout().minor_to_major[k]
+                                         : shape.rank() - 1 - k;
+    if (shape.dim(d) == 1) continue;
+    if (std::find(dims.begin(), dims.end(), d) == dims.end()) {
+      in_pieces = true;
+      continue;
+    }
+    row *= shape.dim(d);
+    if (!in_pieces) piece = row;
   }
-  return row <= kRowElements;
+  if (piece == row) return row <= kRowElements;
+  return row <= kRowElementsInPieces &&
+         piece * StorageBytes(shape.type()) % kPieceBytes == 0;
 }
 
 // The sum(x) that goes with `squares` = sum((x - mean)^2), or null.

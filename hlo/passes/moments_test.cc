@@ -50,11 +50,14 @@ bool Merges(const std::string& text) {
 
 TEST(MomentsTest, OfColumnsAndGroupsTakeOnePass) {
   EXPECT_TRUE(Merges(Variance("8192,33", "0", "33", "1", 8192)));
-  EXPECT_TRUE(Merges(Variance("4,512,8,32", "1,3", "4,8", "0,2", 16384)));
+  // Groups of more elements than stay, and of pieces that are no sectors.
+  EXPECT_TRUE(Merges(Variance("2,4096,8,32", "1,3", "2,8", "0,2", 131072)));
+  EXPECT_TRUE(Merges(Variance("4,4096,8,5", "1,3", "4,8", "0,2", 20480)));
 }
 
 TEST(MomentsTest, OfRowsThatStayAndOfSmallValuesTakeTwo) {
   EXPECT_FALSE(Merges(Variance("8192,33", "1", "8192", "0", 33)));
+  EXPECT_FALSE(Merges(Variance("4,512,8,32", "1,3", "4,8", "0,2", 16384)));
   EXPECT_FALSE(Merges(Variance("64,33", "0", "33", "1", 64)));
 }
 

@@ -87,6 +87,24 @@ const Case kCases[] = {
   s = f32[31] reduce(x, z), dimensions={1}, to_apply=add
   sb = f32[31,1027] broadcast(s), dimensions={0}
   ROOT o = f32[31,1027] subtract(x, sb))"},
+    {"rows_in_pieces", GroupPattern::kRowReduce, "row_reduce", R"(
+  x = f32[16,4096,32,16] parameter(0)
+  z = f32[] constant(0)
+  s = f32[16,32] reduce(x, z), dimensions={1,3}, to_apply=add
+  sb = f32[16,4096,32,16] broadcast(s), dimensions={0,2}
+  d = f32[16,4096,32,16] subtract(x, sb)
+  q = f32[16,4096,32,16] multiply(d, d)
+  v = f32[16,32] reduce(q, z), dimensions={1,3}, to_apply=add
+  vb = f32[16,4096,32,16] broadcast(v), dimensions={0,2}
+  t = f32[16,4096,32,16] divide(d, vb)
+  ROOT o = f32[16,4096,32,16] logistic(t))"},
+    {"rows_in_odd_pieces", GroupPattern::kRowReduce, "row_reduce", R"(
+  x = bf16[5,63,7,3] parameter(0)
+  f = f32[5,63,7,3] convert(x)
+  z = f32[] constant(0)
+  s = f32[5,7] reduce(f, z), dimensions={1,3}, to_apply=add
+  sb = f32[5,63,7,3] broadcast(s), dimensions={0,2}
+  ROOT o = f32[5,63,7,3] subtract(f, sb))"},
     {"wide_rows", GroupPattern::kRowReduce, "row_reduce", R"(
   x = bf16[1024,131072] parameter(0)
   f = f32[1024,131072] convert(x)

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel/schedules/row_again.h"
+#include "backends/kernel/schedules/row_ring.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -191,7 +192,8 @@ void RowPasses::PickLoads() {
     IndexId base;
     LaneAccess access = AccessAlong(&w_, node.offset, kLane, g_.vector, &base);
     if (g_.vector > 1 && access != LaneAccess::kVector) continue;
-    bool of_row = (w_.Varies(n) & BodyWriter::Bit(kRow)) != 0;
+    const bool of_row = (w_.Varies(n) & BodyWriter::Bit(kRow)) != 0 &&
+                        !IsReadAgain(kernel_, node);
     base_[n] = base;
     if (of_row && g_.cached) {
       held_.insert(n);

@@ -57,6 +57,12 @@ bool ReadsRowOnce(const Kernel& kernel) {
                      });
 }
 
+// Elements that vectors must divide: a row, or a piece of one.
+int64_t VectorRun(const Kernel& kernel) {
+  return kernel.row_piece > 0 ? kernel.row_piece
+                              : kernel.vars[kernel.space_vars - 1].extent;
+}
+
 }  // namespace
 
 RowGeometry RowGeometryOf(const Kernel& written, const ScheduleChoice& choice,
@@ -80,7 +86,8 @@ RowGeometry RowGeometryOf(const Kernel& written, const ScheduleChoice& choice,
   if (device.is_gpu && g.rows <= kFewPoints / std::max<int64_t>(1, g.columns)) {
     vector = std::min(vector, std::max<int64_t>(1, g.columns / kWarp));
   }
-  g.vector = PowerDividing(g.columns, ParameterOr(choice, "vector", vector));
+  g.vector =
+      PowerDividing(VectorRun(kernel), ParameterOr(choice, "vector", vector));
   const int64_t vectors = std::max<int64_t>(1, g.columns / g.vector);
   // About four vectors a thread keep the memory busy; a warp at least, where
   // the row has as many.
@@ -195,6 +202,10 @@ class RowReduce : public Schedule {
                             "a few long rows, which columns' shares "
                             "spread over the device");
     }
+    if (kernel.row_piece > 0 && device.is_gpu &&
+        !RowGeometryOf(kernel, {}, device).cached) {
+      return CannotSchedule(name(), "rows in pieces that no cluster holds");
+    }
     return absl::OkStatus();
   }
 
@@ -204,7 +215,8 @@ class RowReduce : public Schedule {
     const RowGeometry g = RowGeometryOf(kernel, {}, device);
     ParameterSpace space;
     space.axes.push_back(
-        {"vector", FirstOf(g.vector, VectorsDividing(kernel, g.columns))});
+        {"vector",
+         FirstOf(g.vector, VectorsDividing(kernel, VectorRun(kernel)))});
     std::vector<int64_t> threads;
     for (int64_t t : {g.row_threads, g.row_threads / 2, g.row_threads * 2}) {
       if (t >= 1 && t <= device.max_threads_per_block) threads.push_back(t);

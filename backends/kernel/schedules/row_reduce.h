@@ -1,8 +1,12 @@
-// RowReduce: reductions along the contiguous variable and everything between
-// them: softmax, norms, argmax, several reductions in one pass. A row belongs
-// to a warp's part, a block, or a cluster of blocks; its elements are read
-// once and stay in registers, unless it is too long for them: then every phase
-// reads the row again (from the last-level cache while it fits).
+// RowReduce: reductions along the last variable and everything between them:
+// softmax, norms, argmax, several reductions in one pass. A row belongs to a
+// warp's part, a block, or a cluster of blocks; its elements are read once and
+// stay in registers, unless it is too long for them: then every phase reads the
+// row again (from the last-level cache while it fits).
+//
+// A row is a run of memory, or lies in pieces (Kernel::row_piece), each of them
+// vectors of its own: group norm of [N,H,W,G*C]. Those are served only where
+// the row stays; read several times, column schedules read as little.
 //
 // Parameters
 //   vector   consecutive elements of one access: a power of two that divides

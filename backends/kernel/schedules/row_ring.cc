@@ -17,10 +17,16 @@ constexpr int64_t kLeastCopyBytes = 4;
 bool IsRowInput(const Kernel& kernel, const Node& n) {
   const uint64_t column = MinorBit(kernel);
   return n.kind == NodeKind::kLoad && (n.vars & column) != 0 &&
-         (n.vars & ~column & SpaceMask(kernel)) != 0;
+         (n.vars & ~column & SpaceMask(kernel)) != 0 && !IsReadAgain(kernel, n);
 }
 
 }  // namespace
+
+bool IsReadAgain(const Kernel& kernel, const Node& load) {
+  return kernel.row_piece > 0 &&
+         kernel.buffers[load.buffer].shape.ElementCount() <
+             PointCount(kernel, load.vars & SpaceMask(kernel));
+}
 
 int64_t HeldBytes(const Kernel& kernel, int64_t vector) {
   int64_t bytes = 0;

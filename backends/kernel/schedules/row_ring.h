@@ -6,6 +6,10 @@
 
 namespace ridge {
 
+// Whether a load of rows in pieces meets the same few elements again and again,
+// such as the scales of a group's channels at each position.
+bool IsReadAgain(const Kernel& kernel, const Node& load);
+
 // Bytes that a thread holds for one vector of each of the row's inputs. Only
 // what varies with the row is held; scales and biases are read when needed.
 int64_t HeldBytes(const Kernel& kernel, int64_t vector);

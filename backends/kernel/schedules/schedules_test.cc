@@ -228,6 +228,61 @@ TEST(RowReduceTest, OddRowsTakeNarrowVectors) {
   EXPECT_EQ(RowGeometryOf(k, {}, DeviceLimits()).vector, 2);
 }
 
+// A group norm's like: `pieces` of `length` to a row, 16 x 32 rows, and a scale
+// for each channel.
+Kernel Groups(int64_t pieces, int64_t length) {
+  const std::string all = "f32[16," + std::to_string(pieces) + ",32," +
+                          std::to_string(length) + "]";
+  const std::string body = "  x = " + all + R"( parameter(0)
+  z = f32[] constant(0)
+  s = f32[16,32] reduce(x, z), dimensions={1,3}, to_apply=add
+  sb = )" + all + R"( broadcast(s), dimensions={0,2}
+  d = )" + all + R"( subtract(x, sb)
+  g = f32[32,)" + std::to_string(length) +
+                           R"(] parameter(1)
+  gb = )" + all + R"( broadcast(g), dimensions={2,3}
+  ROOT o = )" + all + " multiply(d, gb)";
+  return Built(body.c_str(), GroupPattern::kRowReduce);
+}
+
+TEST(RowReduceTest, RowsInPiecesAreReadOnceByVectorsThatDivideThem) {
+  const Kernel k = Groups(4096, 16);
+  const RowGeometry g = RowGeometryOf(k, {}, DeviceLimits());
+  EXPECT_EQ(g.rows, 512);
+  EXPECT_EQ(g.columns, 65536);
+  EXPECT_EQ(g.vector, 4);
+  EXPECT_EQ(g.cluster, 8);
+  EXPECT_TRUE(g.cached);
+  EXPECT_EQ(g.stages, 2);
+  EXPECT_EQ(g.resident, 3);
+  auto r = RowReduceSchedule()->Use(k, ChoiceOf(g), DeviceLimits());
+  ASSERT_EQ(r.status(), absl::OkStatus());
+  // The scales are not held.
+  EXPECT_EQ(BytesOf(*r), 2 * int64_t{512} * 65536 * 4 + 512 * 4);
+  EXPECT_EQ(RowGeometryOf(Groups(64, 6), {}, DeviceLimits()).vector, 2);
+  EXPECT_EQ(RowGeometryOf(Groups(64, 5), {}, DeviceLimits()).vector, 1);
+}
+
+TEST(RowReduceTest, PartsOfSectorsAreCounted) {
+  const DeviceLimits device;
+  auto efficiency = [&](int64_t length) {
+    const Kernel k = Groups(64, length);
+    auto r = RowReduceSchedule()->Use(
+        k, RowReduceSchedule()->Default(k, device), device);
+    EXPECT_EQ(r.status(), absl::OkStatus());
+    return r.ok() ? r->sector_efficiency[0] : 0;
+  };
+  EXPECT_EQ(efficiency(16), 1);
+  EXPECT_EQ(efficiency(12), 0.75);
+}
+
+TEST(RowReduceTest, RowsInPiecesThatNoClusterHoldsAreRefused) {
+  absl::Status s =
+      RowReduceSchedule()->CanSchedule(Groups(16384, 16), DeviceLimits());
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("row_reduce: rows in pieces that no cluster holds"));
+}
+
 TEST(RowReduceTest, RefusesColumnsWithTheRule) {
   absl::Status s = RowReduceSchedule()->CanSchedule(
       Built(kColumns, GroupPattern::kColumnReduce), DeviceLimits());

@@ -37,6 +37,10 @@ double SectorUse(const Kernel& k, const DeviceLimits& device,
   if (!along(options.lane_var)) return 1;
   if (DynamicVaries(k, offset, options.lane_var)) return one;
   const std::optional<int64_t> stride = LaneStride(k, offset, options.lane_var);
+  if (!stride.has_value() && k.row_piece > 0) {
+    const double piece = static_cast<double>(k.row_piece * width);
+    return piece / (std::ceil(piece / kSectorBytes) * kSectorBytes);
+  }
   // Remainders and the like: pieces, contiguous for the most part.
   if (!stride.has_value() || std::abs(*stride) <= 1) return 1;
   if (options.tile_var >= 0 &&
