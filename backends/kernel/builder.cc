@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel/pieces.h"
 #include "hlo/base/status_macros.h"
 #include "hlo/ir/small_float.h"
 
@@ -461,6 +462,12 @@ absl::Status AddBuffers(const Group& group, Kernel* kernel) {
 }  // namespace
 
 absl::StatusOr<Kernel> BuildKernel(const Group& group) {
+  RIDGE_ASSIGN_OR_RETURN(Kernel kernel, BuildRoundKernel(group));
+  TakePiecesTogether(&kernel);
+  return kernel;
+}
+
+absl::StatusOr<Kernel> BuildRoundKernel(const Group& group) {
   Kernel kernel;
   kernel.name = group.name;
   kernel.pattern = group.pattern;

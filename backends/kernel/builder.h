@@ -37,6 +37,9 @@ using IndexTuple = absl::InlinedVector<IndexId, 6>;
 using NodeKey = absl::InlinedVector<int64_t, 20>;
 // Equal keys: equal nodes.
 NodeKey KeyOf(const Node& node);
+// Every index expression with variable v replaced by replacement[v] (-1, or
+// beyond the end: kept). The kernel is then to be finished.
+void SubstituteVars(absl::Span<const IndexId> replacement, Kernel* kernel);
 
 inline constexpr NodeId kPending = -1;
 inline constexpr NodeId kAlways = -1;

@@ -113,6 +113,18 @@ void FinishKernel(Kernel* kernel) {
   }
 }
 
+void SubstituteVars(absl::Span<const IndexId> replacement, Kernel* kernel) {
+  absl::flat_hash_map<IndexId, IndexId> done;
+  auto rewrite = [&](IndexId* expr) {
+    if (*expr < 0) return;
+    auto [it, inserted] = done.try_emplace(*expr, -1);
+    if (inserted) it->second = kernel->index->Substitute(*expr, replacement);
+    *expr = it->second;
+  };
+  for (Node& n : kernel->nodes) rewrite(&n.offset);
+  for (Store& s : kernel->stores) rewrite(&s.offset);
+}
+
 namespace {
 
 // Whether variables v and v + 1 always stand together.
@@ -150,18 +162,8 @@ void MergePair(Kernel* kernel, int64_t v) {
   for (size_t w = v; w < kernel->vars.size(); ++w) {
     replacement[w + 1] = pool.Var(w, kernel->vars[w].extent);
   }
-  absl::flat_hash_map<IndexId, IndexId> done;
-  auto rewrite = [&](IndexId* expr) {
-    if (*expr < 0) return;
-    auto [it, inserted] = done.try_emplace(*expr, -1);
-    if (inserted) it->second = pool.Substitute(*expr, replacement);
-    *expr = it->second;
-  };
-  for (Node& n : kernel->nodes) {
-    rewrite(&n.offset);
-    n.reduced = MergedMask(n.reduced, v);
-  }
-  for (Store& s : kernel->stores) rewrite(&s.offset);
+  SubstituteVars(replacement, kernel);
+  for (Node& n : kernel->nodes) n.reduced = MergedMask(n.reduced, v);
 }
 
 }  // namespace

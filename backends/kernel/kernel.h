@@ -120,6 +120,8 @@ struct KernelBuffer {
   int32_t aliases = -1;
 };
 
+// An output may have several stores, each of another part of its elements
+// (pieces.h).
 struct Store {
   NodeId value = -1;
   int32_t buffer = -1;
@@ -189,6 +191,9 @@ struct Kernel {
 // Unimplemented, naming the instruction, its line and the rule, where the
 // scalar form cannot express a member.
 absl::StatusOr<Kernel> BuildKernel(const Group& group);
+// The same for a round of a loop: one store an output, at the point of the
+// element, so that the next round finds it there.
+absl::StatusOr<Kernel> BuildRoundKernel(const Group& group);
 
 // Brings a kernel into its final form: removes nodes that no store needs and
 // repetitions, numbers nodes anew in the same order, derives vars and phase.

@@ -317,7 +317,7 @@ absl::StatusOr<SequentialKernel> BuildSequentialKernel(
   out.counter_element = counted->index;
   out.counter_end = counted->start + counted->trip_count * counted->step;
   if (group.roots.empty()) return out;
-  RIDGE_ASSIGN_OR_RETURN(out.kernel, BuildKernel(group));
+  RIDGE_ASSIGN_OR_RETURN(out.kernel, BuildRoundKernel(group));
   CarriedLoop rounds;
   rounds.rounds = counted->trip_count;
   rounds.start = counted->start;

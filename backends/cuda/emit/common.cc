@@ -1,9 +1,10 @@
 #include "backends/cuda/emit/common.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel/conditions.h"
 #include "hlo/base/status_macros.h"
 
 namespace ridge::cuda {
@@ -50,6 +51,48 @@ RDG_FN uint32_t rdg_min_bf16x2(uint32_t a, uint32_t b) {
   uint32_t r;
   asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
   return r;
+}
+// The same of what is touched once: it is the first to leave the caches.
+template <typename T, int N>
+RDG_FN rdg_vec<T, N> rdg_stream_load(const T* p) {
+  rdg_vec<T, N> v;
+  if constexpr (sizeof(v) % 16 == 0) {
+#pragma unroll
+    for (int i = 0; i < (int)sizeof(v) / 16; ++i) {
+      const uint4 part = __ldcs((const uint4*)p + i);
+      memcpy((char*)&v + 16 * i, &part, 16);
+    }
+  } else if constexpr (sizeof(v) == 8) {
+    const uint2 part = __ldcs((const uint2*)p);
+    memcpy(&v, &part, 8);
+  } else if constexpr (sizeof(v) == 4) {
+    const unsigned part = __ldcs((const unsigned*)p);
+    memcpy(&v, &part, 4);
+  } else {
+    v = rdg_load_vec<T, N>(p);
+  }
+  return v;
+}
+template <typename T, int N>
+RDG_FN void rdg_stream_store(T* p, const rdg_vec<T, N>& v) {
+  if constexpr (sizeof(v) % 16 == 0) {
+#pragma unroll
+    for (int i = 0; i < (int)sizeof(v) / 16; ++i) {
+      uint4 part;
+      memcpy(&part, (const char*)&v + 16 * i, 16);
+      __stcs((uint4*)p + i, part);
+    }
+  } else if constexpr (sizeof(v) == 8) {
+    uint2 part;
+    memcpy(&part, &v, 8);
+    __stcs((uint2*)p, part);
+  } else if constexpr (sizeof(v) == 4) {
+    unsigned part;
+    memcpy(&part, &v, 4);
+    __stcs((unsigned*)p, part);
+  } else {
+    rdg_store_vec(p, v);
+  }
 }
 // Another lane's value, `mask` away; any type of 1 to 16 bytes.
 template <typename T>
@@ -110,32 +153,14 @@ bool UniformAlong(BodyWriter* w, NodeId n, int64_t lane, int64_t count) {
       stack.insert(stack.end(), node.operands.begin(), node.operands.end());
       continue;
     }
-    if (node.opcode != Opcode::kCompare) return false;
-    const Node& index = w->kernel().nodes[node.operands[0]];
-    const Node& bound = w->kernel().nodes[node.operands[1]];
-    if (index.kind != NodeKind::kIndex || bound.kind != NodeKind::kConst) {
-      return false;
-    }
+    const std::optional<IndexBound> bound = BoundOf(w->kernel(), at);
+    if (!bound.has_value()) return false;
     IndexId base;
-    if (AccessAlong(w, index.offset, lane, count, &base) !=
+    if (AccessAlong(w, bound->index, lane, count, &base) !=
         LaneAccess::kVector) {
       return false;
     }
-    int64_t first = Info(bound.type).bits == 32
-                        ? static_cast<int32_t>(bound.bits)
-                        : static_cast<int64_t>(bound.bits);
-    switch (node.direction) {
-      case ComparisonDirection::kLt:
-      case ComparisonDirection::kGe:
-        break;
-      case ComparisonDirection::kLe:
-      case ComparisonDirection::kGt:
-        ++first;
-        break;
-      default:
-        return false;
-    }
-    if (first % count != 0) return false;
+    if (bound->first % count != 0) return false;
   }
   return true;
 }

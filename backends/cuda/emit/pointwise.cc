@@ -9,8 +9,10 @@
 //   } else {                          // the rest, one element at a time
 //   }
 // Where a condition divides the points into pieces (cases.h), each vector runs
-// the text of its own. With a table (table.h) a first launch fills it in global
-// memory; then blocks copy it to shared memory and walk over both parts.
+// the text of its own. Where something is read again far apart (repeats.h),
+// blocks run in another order than their points. With a table (table.h) a first
+// launch fills it in global memory; then blocks copy it to shared memory and
+// walk over both parts.
 
 #include <algorithm>
 #include <map>
@@ -92,6 +94,13 @@ absl::Status EmitVectors(const Kernel& kernel, const std::vector<Store>& stores,
     }
   }
 
+  // What only loads ask for is computed in front of them and nowhere else.
+  auto at_hand = [&](NodeId n) {
+    return inside_reduce(n) ||
+           std::any_of(vector_loads.begin(), vector_loads.end(),
+                       [&](const LaneLoad& load) { return load.node == n; });
+  };
+
   for (const LaneLoad& load : vector_loads) {
     ElementType type =
         kernel.buffers[kernel.nodes[load.node].buffer].shape.type();
@@ -119,7 +128,10 @@ absl::Status EmitVectors(const Kernel& kernel, const std::vector<Store>& stores,
         for (int32_t d : indices) RIDGE_RETURN_IF_ERROR(w->Emit(d));
       }
       w->Line(absl::StrCat(
-          guard, "a", load.node, "[u] = rdg_load_vec<",
+          guard, "a", load.node, "[u] = ",
+          g.stream && IsReadOnce(kernel, stores.front().vars, load.node)
+              ? "rdg_stream_load<"
+              : "rdg_load_vec<",
           StorageType(kernel.buffers[node.buffer].shape.type()), ", ", g.vector,
           ">(", w->BufferName(node.buffer), " + (", w->Text(load.base), "));"));
       if (!indices.empty()) w->Close();
@@ -133,12 +145,12 @@ absl::Status EmitVectors(const Kernel& kernel, const std::vector<Store>& stores,
   w->Line("__builtin_assume(t >= 0);");
   // What all lanes share, before the lanes: nodes whose users vary.
   std::vector<NodeId> shared;
-  for (NodeId n : w->Needs(roots, inside_reduce)) {
+  for (NodeId n : w->Needs(roots, at_hand)) {
     if ((w->Varies(n) & BodyWriter::Bit(kLane)) == 0) shared.push_back(n);
   }
   if (g.vector > 1) {
     RIDGE_RETURN_IF_ERROR(w->Emit(shared));
-    for (NodeId n : w->Divisors(w->Needs(roots, inside_reduce), [&](NodeId n) {
+    for (NodeId n : w->Divisors(w->Needs(roots, at_hand), [&](NodeId n) {
            return (w->Varies(n) & BodyWriter::Bit(kLane)) != 0;
          })) {
       RIDGE_RETURN_IF_ERROR(w->EmitReciprocal(n));
@@ -188,8 +200,9 @@ absl::Status EmitVectors(const Kernel& kernel, const std::vector<Store>& stores,
   if (g.vector > 1) w->Close();
   for (size_t s = 0; s < stores.size(); ++s) {
     if (!store_base[s].has_value()) continue;
-    w->Line(absl::StrCat("rdg_store_vec(", w->BufferName(stores[s].buffer),
-                         " + (", w->Text(*store_base[s]), "), s", s, ");"));
+    w->Line(absl::StrCat(g.stream ? "rdg_stream_store(" : "rdg_store_vec(",
+                         w->BufferName(stores[s].buffer), " + (",
+                         w->Text(*store_base[s]), "), s", s, ");"));
   }
   w->Close();
   return absl::OkStatus();
@@ -237,6 +250,18 @@ absl::Status EmitByCase(const Kernel& kernel, const std::vector<Store>& stores,
   return absl::OkStatus();
 }
 
+// The block whose points block number `at` computes.
+std::string BlockText(const LoopGeometry& g, absl::string_view at) {
+  const int64_t count = g.meeting.count;
+  if (count == 1) return std::string(at);
+  const int64_t between = g.meeting.points / (g.threads * g.unroll * g.vector);
+  const int64_t run = count * between;
+  std::string text = absl::StrCat(at, " % ", count, " * ", between, " + ", at);
+  if (run == g.full_blocks) return absl::StrCat(text, " / ", count);
+  return absl::StrCat(text, " % ", run, " / ", count, " + ", at, " / ", run,
+                      " * ", run);
+}
+
 absl::Status EmitVectorPart(const Kernel& kernel,
                             const std::vector<Store>& stores, uint64_t mask,
                             const LoopGeometry& g, const Table& table,
@@ -246,8 +271,15 @@ absl::Status EmitVectorPart(const Kernel& kernel,
   w->Open(g.table ? absl::StrCat("for (int64_t block = blockIdx.x; block < ",
                                  g.full_blocks, "; block += gridDim.x) {")
                   : absl::StrCat("if (blockIdx.x < ", g.full_blocks, ") {"));
-  w->Line(absl::StrCat("const ", index, " t0 = (", index, ")",
-                       g.table ? "block" : "blockIdx.x", " * ",
+  std::string block = g.table ? "block" : "blockIdx.x";
+  if (g.meeting.count > 1) {
+    w->Line(absl::StrCat("// ", g.meeting.count, " blocks that read the same, ",
+                         g.meeting.points, " points apart, side by side."));
+    w->Line(absl::StrCat("const ", g.table ? "int64_t" : "unsigned",
+                         " met = ", BlockText(g, block), ";"));
+    block = "met";
+  }
+  w->Line(absl::StrCat("const ", index, " t0 = (", index, ")", block, " * ",
                        g.threads * g.unroll, " + threadIdx.x;"));
   w->Line("__builtin_assume(t0 >= 0);");
   RIDGE_RETURN_IF_ERROR(g.table ? EmitVectors(kernel, stores, g, table, w)

@@ -1,9 +1,10 @@
 #include "backends/kernel/schedules/cases.h"
 
 #include <algorithm>
-#include <numeric>
+#include <memory>
 #include <utility>
-#include <vector>
+
+#include "backends/kernel/conditions.h"
 
 namespace ridge {
 namespace {
@@ -41,105 +42,26 @@ ComparisonDirection Inverse(ComparisonDirection d) {
   return d;
 }
 
-// Rewrites nodes in order under the assumption that one of them is known.
-class Assumption {
- public:
-  Assumption(const Kernel& kernel, NodeId condition, bool value)
-      : kernel_(kernel), same_as_(kernel_.nodes.size()) {
-    // Finishing appends to the pool.
-    kernel_.index = std::make_shared<IndexPool>(*kernel.index);
-    std::iota(same_as_.begin(), same_as_.end(), 0);
-    const Node known = kernel_.nodes[condition];
-    for (NodeId n = 0; n < static_cast<NodeId>(kernel_.nodes.size()); ++n) {
-      Node& node = kernel_.nodes[n];
-      for (NodeId& o : node.operands) o = same_as_[o];
-      if (node.guard >= 0) node.guard = same_as_[node.guard];
-      if (n == condition) {
-        Fix(n, value);
-      } else if (IsInverse(node, known)) {
-        Fix(n, !value);
-      } else {
-        Simplify(n);
-      }
-    }
-    for (Store& s : kernel_.stores) {
-      s.value = same_as_[s.value];
-      if (s.guard >= 0) s.guard = same_as_[s.guard];
-    }
-    FinishKernel(&kernel_);
-  }
-  Kernel Take() { return std::move(kernel_); }
-
- private:
-  static bool IsInverse(const Node& node, const Node& known) {
-    return node.kind == NodeKind::kOp && node.opcode == Opcode::kCompare &&
-           node.operands == known.operands &&
-           node.direction == Inverse(known.direction);
-  }
-  void Fix(NodeId n, bool value) {
-    Node fixed;
-    fixed.kind = NodeKind::kConst;
-    fixed.type = ElementType::kPred;
-    fixed.bits = value ? 1 : 0;
-    kernel_.nodes[n] = std::move(fixed);
-  }
-  std::optional<bool> Known(NodeId n) const {
-    const Node& node = kernel_.nodes[n];
-    if (node.kind != NodeKind::kConst || node.type != ElementType::kPred) {
-      return std::nullopt;
-    }
-    return node.bits != 0;
-  }
-
-  void Simplify(NodeId n) {
-    Node& node = kernel_.nodes[n];
-    if (node.kind == NodeKind::kLoad && node.guard >= 0) {
-      const std::optional<bool> guard = Known(node.guard);
-      if (!guard.has_value()) return;
-      node.guard = -1;
-      if (*guard) return;
-      Node zero;  // what a load yields where its guard is false
-      zero.kind = NodeKind::kConst;
-      zero.type = node.type;
-      node = std::move(zero);
-      return;
-    }
-    if (node.kind != NodeKind::kOp) return;
-    switch (node.opcode) {
-      case Opcode::kSelect:
-        if (const std::optional<bool> c = Known(node.operands[0])) {
-          same_as_[n] = node.operands[*c ? 1 : 2];
+// The kernel where `condition` is `value`.
+Kernel Assuming(const Kernel& kernel, NodeId condition, bool value) {
+  Kernel result = kernel;
+  // Finishing appends to the pool.
+  result.index = std::make_shared<IndexPool>(*kernel.index);
+  const Node known = kernel.nodes[condition];
+  DecideConditions(
+      [&](const Kernel& k, NodeId n) -> std::optional<bool> {
+        const Node& node = k.nodes[n];
+        if (n == condition) return value;
+        if (node.kind == NodeKind::kOp && node.opcode == Opcode::kCompare &&
+            node.operands == known.operands &&
+            node.direction == Inverse(known.direction)) {
+          return !value;
         }
-        return;
-      case Opcode::kNot:
-        if (node.type != ElementType::kPred) return;
-        if (const std::optional<bool> c = Known(node.operands[0])) {
-          Fix(n, !*c);
-        }
-        return;
-      case Opcode::kAnd:
-      case Opcode::kOr:
-        if (node.type != ElementType::kPred) return;
-        for (int k : {0, 1}) {
-          const std::optional<bool> c = Known(node.operands[k]);
-          if (!c.has_value()) continue;
-          // The value that decides alone, or leaves it to the other.
-          if (*c == (node.opcode == Opcode::kOr)) {
-            Fix(n, *c);
-          } else {
-            same_as_[n] = node.operands[1 - k];
-          }
-          return;
-        }
-        return;
-      default:
-        return;
-    }
-  }
-
-  Kernel kernel_;
-  std::vector<NodeId> same_as_;
-};
+        return std::nullopt;
+      },
+      &result);
+  return result;
+}
 
 }  // namespace
 
@@ -155,8 +77,8 @@ std::optional<Cases> SplitCases(const Kernel& kernel,
     ++tried;
     Cases cases;
     cases.condition = n;
-    cases.holds = Assumption(kernel, n, true).Take();
-    cases.fails = Assumption(kernel, n, false).Take();
+    cases.holds = Assuming(kernel, n, true);
+    cases.fails = Assuming(kernel, n, false);
     const int64_t loads =
         std::max(LoadCount(cases.holds), LoadCount(cases.fails));
     if (loads >= fewest) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backends/kernel/pieces.h"
 #include "backends/kernel/schedules/geometry.h"
 #include "backends/kernel/schedules/table.h"
 #include "hlo/base/status_macros.h"
@@ -38,10 +39,13 @@ LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
   }
   // A table leaves room for one block on a multiprocessor. Pieces, of which a
   // point has one (H200, rotary embedding: 74 us against 79), are read with
-  // fewer threads, one vector each: every vector runs the text of its own.
-  const bool pieces = std::any_of(
-      kernel.nodes.begin(), kernel.nodes.end(),
-      [](const Node& n) { return n.kind == NodeKind::kLoad && n.guard >= 0; });
+  // fewer threads, one vector each: every vector runs the text of its own. So
+  // are pieces made together, of which a thread holds all.
+  const bool pieces =
+      HasPieces(kernel) ||
+      std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const Node& n) {
+        return n.kind == NodeKind::kLoad && n.guard >= 0;
+      });
   g.threads = ParameterOr(choice, "threads",
                           std::min(g.table  ? 1024
                                    : pieces ? 128
@@ -59,6 +63,21 @@ LoopGeometry LoopGeometryOf(const Kernel& kernel, uint64_t store_vars,
          g.points / (g.vector * g.unroll * g.threads) < processors * 4) {
     g.unroll /= 2;
   }
+  if (device.is_gpu) {
+    const std::vector<Repeat> repeats = FindRepeats(kernel, store_vars);
+    const int64_t step = g.threads * g.vector;
+    if (ParameterOr(choice, "meet", 1) != 0) {
+      g.meeting =
+          BestMeeting(kernel, store_vars, repeats, device,
+                      [&](const Meeting& m) { return m.points % step == 0; });
+    }
+    while (g.meeting.count > 1 && g.meeting.points % (step * g.unroll) != 0) {
+      g.unroll /= 2;
+    }
+    const bool pays =
+        StreamPays(kernel, store_vars, repeats, g.meeting, device);
+    g.stream = ParameterOr(choice, "stream", pays ? 1 : 0) > 0;
+  }
   const int64_t per_block = g.threads * g.unroll * g.vector;
   g.full_blocks = g.points / per_block;
   g.tail_blocks = CeilDiv(g.points - g.full_blocks * per_block, g.threads);
@@ -70,7 +89,9 @@ ScheduleChoice ChoiceOf(absl::string_view schedule, const LoopGeometry& g) {
           {{"vector", g.vector},
            {"threads", g.threads},
            {"unroll", g.unroll},
-           {"table", g.table ? 1 : 0}}};
+           {"table", g.table ? 1 : 0},
+           {"meet", g.meeting.count > 1 ? 1 : 0},
+           {"stream", g.stream ? 1 : 0}}};
 }
 
 namespace {
@@ -104,6 +125,13 @@ class Loop : public Schedule {
       tables.push_back(1);
     }
     space.axes.push_back({"table", FirstOf(g.table, tables)});
+    // Only where something is read again.
+    const bool repeats = !FindRepeats(kernel, Largest(kernel)).empty();
+    std::vector<int64_t> meets = {0}, streams = {0};
+    if (g.meeting.count > 1) meets.push_back(1);
+    if (repeats) streams.push_back(1);
+    space.axes.push_back({"meet", FirstOf(g.meeting.count > 1, meets)});
+    space.axes.push_back({"stream", FirstOf(g.stream, streams)});
     return space;
   }
 
@@ -165,14 +193,18 @@ class Loop : public Schedule {
     CountWork(kernel, evaluations, &r);
     TrafficOptions traffic;
     traffic.lane_var = LaneVar(kernel, all);
+    const std::vector<Repeat> repeats = FindRepeats(kernel, all);
     traffic.fetches = [&](const Node& n) {
+      const double again = Fetches(
+          kernel, all, repeats, static_cast<NodeId>(&n - kernel.nodes.data()),
+          {g.meeting, g.stream}, device);
       // Read again by other points' folds: from the cache, if it fits.
       const double once =
           static_cast<double>(PointCount(kernel, AllVars(kernel, n.offset)));
       const double bytes = once * static_cast<double>(NodeBytes(n));
       const bool fits = bytes <= 0.25 * static_cast<double>(device.l2_bytes);
       const bool folded = contexts[&n - kernel.nodes.data()].inside != 0;
-      return fits || !folded ? 1.0 : std::max(1.0, evaluations(n) / once);
+      return fits || !folded ? again : std::max(again, evaluations(n) / once);
     };
     CountTraffic(kernel, device, traffic, &r);
     if (kernel.prologue != nullptr) {
