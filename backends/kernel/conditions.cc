@@ -113,8 +113,8 @@ std::optional<IndexBound> BoundOf(const Kernel& kernel, NodeId n) {
     return std::nullopt;
   }
   // Of the types that hold the index as it is.
-  if (limit.type != index.type || (limit.type != ElementType::kS32 &&
-                                   limit.type != ElementType::kS64)) {
+  if (limit.type != index.type ||
+      (limit.type != ElementType::kS32 && limit.type != ElementType::kS64)) {
     return std::nullopt;
   }
   IndexBound bound;

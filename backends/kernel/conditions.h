@@ -1,5 +1,5 @@
-// Conditions on the point: bounds of a concatenation's pieces, of padding. Where
-// one is known, a kernel needs less.
+// Conditions on the point: bounds of a concatenation's pieces, of padding.
+// Where one is known, a kernel needs less.
 #ifndef RIDGE_BACKENDS_KERNEL_CONDITIONS_H_
 #define RIDGE_BACKENDS_KERNEL_CONDITIONS_H_
 

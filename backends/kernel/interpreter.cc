@@ -70,6 +70,12 @@ class KernelInterpreter {
       }
     }
     for (const Store& store : k_.stores) RIDGE_RETURN_IF_ERROR(Write(store));
+    for (const auto& [b, written] : written_) {
+      const int64_t count = std::count(written.begin(), written.end(), true);
+      const int64_t size = static_cast<int64_t>(written.size());
+      RIDGE_RET_CHECK(k_.pattern == GroupPattern::kScatter || count == size)
+          << "stored " << count << " of " << size << " elements";
+    }
     return absl::OkStatus();
   }
 
@@ -290,8 +296,8 @@ class KernelInterpreter {
     const ElementType type = k_.buffers[store.buffer].shape.type();
     const int width = StorageBytes(type);
     const int64_t size = memory.byte_size() / width;
-    std::vector<bool> written(size);
-    int64_t count = 0;
+    std::vector<bool>& written = written_[store.buffer];
+    written.resize(size);
     for (int64_t p = 0; p < points.count(); ++p, points.Next()) {
       if (!Holds(store.guard, points.vars())) continue;
       const int64_t at = Offset(store.offset, points.vars());
@@ -299,7 +305,6 @@ class KernelInterpreter {
           << "store at " << at << " of " << size;
       RIDGE_RET_CHECK(!written[at] || !store.unique)
           << "element " << at << " stored twice";
-      count += !written[at];
       written[at] = true;
       Literal value = Literal::Zeros(Flat(type, 1));
       std::memcpy(value.mutable_bytes(),
@@ -315,14 +320,13 @@ class KernelInterpreter {
       }
       std::memcpy(memory.mutable_bytes() + at * width, value.bytes(), width);
     }
-    RIDGE_RET_CHECK(k_.pattern == GroupPattern::kScatter || count == size)
-        << "stored " << count << " of " << size << " elements";
     return absl::OkStatus();
   }
 
   const Kernel& k_;
   std::vector<Literal> memory_;
   std::vector<Literal> values_;
+  std::map<int32_t, std::vector<bool>> written_;  // elements by output
   std::vector<int64_t> dynamic_;
   OpRunner ops_;
 };

@@ -109,8 +109,8 @@ Kernel PieceOf(const Kernel& kernel, const Split& split, int64_t number) {
   Kernel piece = kernel;
   IndexPool& pool = *piece.index;
   std::vector<IndexId> replacement(piece.vars.size(), -1);
-  replacement[split.var] = pool.AddConst(pool.Var(split.var, split.piece),
-                                         number * split.piece);
+  replacement[split.var] =
+      pool.AddConst(pool.Var(split.var, split.piece), number * split.piece);
   piece.vars[split.var].extent = split.piece;
   SubstituteVars(replacement, &piece);
   DecideConditions(
@@ -150,20 +150,19 @@ void Append(const Kernel& from, Kernel* to) {
 // Loads that are one for all points cost nothing, shared or not.
 int64_t LoadsOfPoints(const Kernel& kernel) {
   return std::count_if(
-      kernel.nodes.begin(), kernel.nodes.end(), [](const Node& n) {
-        return n.kind == NodeKind::kLoad && n.vars != 0;
-      });
+      kernel.nodes.begin(), kernel.nodes.end(),
+      [](const Node& n) { return n.kind == NodeKind::kLoad && n.vars != 0; });
 }
 
 // Every store writes runs of a piece that begin on whole vectors.
 bool IsAligned(const Kernel& kernel, const Split& split) {
-  return std::all_of(
-      kernel.stores.begin(), kernel.stores.end(), [&](const Store& s) {
-        const std::optional<int64_t> stride =
-            kernel.index->StrideOf(s.offset, split.var);
-        return stride.has_value() && *stride > 0 &&
-               *stride * split.piece % kPieceAlignment == 0;
-      });
+  return std::all_of(kernel.stores.begin(), kernel.stores.end(),
+                     [&](const Store& s) {
+                       const std::optional<int64_t> stride =
+                           kernel.index->StrideOf(s.offset, split.var);
+                       return stride.has_value() && *stride > 0 &&
+                              *stride * split.piece % kPieceAlignment == 0;
+                     });
 }
 
 std::optional<Kernel> Together(const Kernel& kernel, const Split& split) {

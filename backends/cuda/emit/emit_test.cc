@@ -3,11 +3,14 @@
 // of the tools.
 #include "backends/cuda/emit/emit.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "backends/cuda/driver/nvrtc.h"
 #include "backends/kernel/sequential.h"
 #include "backends/kernel/sequential_cases.h"
@@ -59,6 +62,30 @@ const Case kCases[] = {
   n = bf16[4096,64] negate(b)
   c = bf16[4096,128] concatenate(n, a), dimensions={1}
   ROOT o = bf16[4096,128] add(c, x))"},
+    {"rotary", GroupPattern::kLoop, "loop", R"(
+  x = bf16[4,4096,32,128] parameter(0)
+  c = f32[4096,64] parameter(1)
+  f = f32[4,4096,32,128] convert(x)
+  a = f32[4,4096,32,64] slice(f), slice={[0:4], [0:4096], [0:32], [0:64]}
+  b = f32[4,4096,32,64] slice(f), slice={[0:4], [0:4096], [0:32], [64:128]}
+  t = f32[4,4096,32,64] broadcast(c), dimensions={1,3}
+  p = f32[4,4096,32,64] multiply(a, t)
+  q = f32[4,4096,32,64] multiply(b, t)
+  m = f32[4,4096,32,64] subtract(p, b)
+  n = f32[4,4096,32,64] add(q, a)
+  r = f32[4,4096,32,128] concatenate(m, n), dimensions={3}
+  ROOT o = bf16[4,4096,32,128] convert(r))"},
+    {"table_again_and_again", GroupPattern::kLoop, "loop", R"(
+  x = bf16[32768,4096] parameter(0)
+  p = bf16[4096,4096] parameter(1)
+  b = bf16[8,4096,4096] broadcast(p), dimensions={1,2}
+  r = bf16[32768,4096] reshape(b)
+  ROOT o = bf16[32768,4096] add(x, r))"},
+    {"pieces_of_transposes", GroupPattern::kLoop, "transpose", R"(
+  x = f32[8192,1024]{0,1} parameter(0)
+  n = f32[8192,1024]{1,0} negate(x)
+  q = f32[8192,1024]{1,0} multiply(x, x)
+  ROOT o = f32[8192,2048]{1,0} concatenate(n, q), dimensions={1})"},
     {"mixed_layouts", GroupPattern::kLoop, "transpose", R"(
   x = f32[8192,1024]{0,1} parameter(0)
   y = f32[8192,1024]{1,0} parameter(1)
@@ -276,6 +303,91 @@ TEST(VectorTest, PiecesThatEndBetweenVectorsAreReadAsVectors) {
   };
   EXPECT_TRUE(absl::StrContains(source(64), "= rdg_load_vec<float, 4>"));
   EXPECT_FALSE(absl::StrContains(source(66), "= rdg_load_vec<float, 4>"));
+}
+
+// Source of the loop schedule with these parameters.
+std::string LoopSource(
+    absl::string_view body,
+    const absl::flat_hash_map<std::string, int64_t>& parameters) {
+  auto module = KeepModule(absl::StrCat("HloModule m\nENTRY e {", body, "}"));
+  EXPECT_EQ(module.status(), absl::OkStatus());
+  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kLoop));
+  EXPECT_EQ(kernel.status(), absl::OkStatus());
+  ScheduleChoice choice = {"loop", {}};
+  for (const auto& [name, value] : parameters) choice.parameters[name] = value;
+  auto emitted = EmitKernel(*kernel, choice, DeviceLimits());
+  EXPECT_EQ(emitted.status(), absl::OkStatus());
+  return emitted.ok() ? emitted->source : std::string();
+}
+
+TEST(MeetingTest, BlocksOfAllRepetitionsAreNeighbours) {
+  constexpr char kTiled[] = R"(
+  x = bf16[32768,4096] parameter(0)
+  p = bf16[4096,4096] parameter(1)
+  b = bf16[8,4096,4096] broadcast(p), dimensions={1,2}
+  r = bf16[32768,4096] reshape(b)
+  ROOT o = bf16[32768,4096] add(x, r)
+)";
+  EXPECT_TRUE(absl::StrContains(
+      LoopSource(kTiled, {}), "met = blockIdx.x % 8 * 4096 + blockIdx.x / 8;"));
+  EXPECT_TRUE(
+      absl::StrContains(LoopSource(kTiled, {{"unroll", 1}}),
+                        "met = blockIdx.x % 8 * 8192 + blockIdx.x / 8;"));
+  EXPECT_FALSE(absl::StrContains(LoopSource(kTiled, {{"meet", 0}}), "met ="));
+  // Within each of four runs, that are apart as before.
+  EXPECT_TRUE(absl::StrContains(LoopSource(R"(
+  x = f32[4,16,4194304] parameter(0)
+  b = f32[4,4194304] parameter(1)
+  c = f32[4,16,4194304] broadcast(b), dimensions={0,2}
+  ROOT o = f32[4,16,4194304] add(x, c)
+)",
+                                           {}),
+                                "met = blockIdx.x % 16 * 2048 + blockIdx.x % "
+                                "32768 / 16 + blockIdx.x / 32768 * 32768;"));
+}
+
+TEST(StreamTest, OnlyWhatIsTouchedOnceMakesWay) {
+  constexpr char kTiled[] = R"(
+  x = bf16[32768,4096] parameter(0)
+  p = bf16[4096,4096] parameter(1)
+  b = bf16[8,4096,4096] broadcast(p), dimensions={1,2}
+  r = bf16[32768,4096] reshape(b)
+  ROOT o = bf16[32768,4096] add(x, r)
+)";
+  const std::string source = LoopSource(kTiled, {{"stream", 1}});
+  EXPECT_TRUE(
+      absl::StrContains(source, "= rdg_stream_load<uint16_t, 8>(in1 +"));
+  EXPECT_TRUE(absl::StrContains(source, "= rdg_load_vec<uint16_t, 8>(in0 +"));
+  EXPECT_TRUE(absl::StrContains(source, "rdg_stream_store(out0 +"));
+  if (NvrtcVersion().ok()) {
+    CompileRequest request;
+    request.name = "stream";
+    request.source = source;
+    request.arch = "sm_90a";
+    EXPECT_EQ(Compile(request).status(), absl::OkStatus());
+  }
+}
+
+TEST(GatherTest, RowsAreComputedForTheLoadsAlone) {
+  const std::string source = LoopSource(R"(
+  t = f32[1000,4096] parameter(0)
+  i = s32[8192] parameter(1)
+  j = s32[8192,1] reshape(i)
+  g = f32[8192,4096] gather(t, j), offset_dims={1}, collapsed_slice_dims={0},
+    start_index_map={0}, index_vector_dim=1, slice_sizes={1,4096}
+  ROOT o = f32[8192,4096] negate(g)
+)",
+                                        {});
+  size_t loads = 0;
+  for (size_t at = source.find("= in1["); at != std::string::npos;
+       at = source.find("= in1[", at + 1)) {
+    ++loads;
+  }
+  for (size_t at = source.find("= in0["); at != std::string::npos;
+       at = source.find("= in0[", at + 1)) {
+    ++loads;
+  }
+  EXPECT_EQ(loads, 1u) << source;
 }
 
 class LoopKernelTest : public ::testing::TestWithParam<SequentialCase> {};

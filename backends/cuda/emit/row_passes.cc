@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel/schedules/repeats.h"
 #include "backends/kernel/schedules/row_again.h"
 #include "backends/kernel/schedules/row_ring.h"
 #include "hlo/base/status_macros.h"
@@ -398,10 +399,12 @@ void RowPasses::StoreColumns() {
 
 void RowPasses::LoadVector(NodeId n, absl::string_view target) {
   const Node& node = kernel_.nodes[n];
-  w_.Line(absl::StrCat(target, " = rdg_load_vec<",
-                       StorageType(kernel_.buffers[node.buffer].shape.type()),
-                       ", ", g_.vector, ">(", w_.BufferName(node.buffer),
-                       " + (", w_.Text(base_[n]), "));"));
+  const bool stream = g_.stream && held_.count(n) != 0 &&
+                      IsReadOnce(kernel_, SpaceMask(kernel_), n);
+  w_.Line(absl::StrCat(
+      target, stream ? " = rdg_stream_load<" : " = rdg_load_vec<",
+      StorageType(kernel_.buffers[node.buffer].shape.type()), ", ", g_.vector,
+      ">(", w_.BufferName(node.buffer), " + (", w_.Text(base_[n]), "));"));
 }
 
 void RowPasses::OpenChunks() {
@@ -681,7 +684,7 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
   }
   for (const auto& [s, base] : wide) {
     w_.Line(absl::StrCat(
-        RowGuard("").empty() ? "" : "if (in_range) ", "rdg_store_vec(",
+        RowGuard("").empty() ? "" : "if (in_range) ", g_.stream ? "rdg_stream_store(" : "rdg_store_vec(",
         w_.BufferName(s->buffer), " + (", w_.Text(base), "), ",
         Unpacked(*s) >= 0 ? absl::StrCat("rdg_pack_bf16(u", s->buffer, ")")
                           : absl::StrCat("s", s->buffer),

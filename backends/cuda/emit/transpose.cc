@@ -195,7 +195,7 @@ class TransposeEmitter {
           AccessAlong(w, s.offset, lane, n, &base) == LaneAccess::kVector) {
         vectors.emplace_back(&s, base);
         w->Line(absl::StrCat(VecType(kernel_.buffers[s.buffer].shape.type(), n),
-                             " s", s.buffer, ";"));
+                             " ", VectorOf(s), ";"));
       }
     }
     w->Line("#pragma unroll");
@@ -225,16 +225,21 @@ class TransposeEmitter {
       }
       RIDGE_RETURN_IF_ERROR(w->EmitStoreNeeds(s));
       w->Line(absl::StrCat(
-          "s", s.buffer, ".x[j] = ",
+          VectorOf(s), ".x[j] = ",
           StoreText(kernel_.buffers[s.buffer].shape.type(), w->Name(s.value)),
           ";"));
     }
     w->Close();
     for (const auto& [s, base] : vectors) {
       w->Line(absl::StrCat("rdg_store_vec(", w->BufferName(s->buffer), " + (",
-                           w->Text(base), "), s", s->buffer, ");"));
+                           w->Text(base), "), ", VectorOf(*s), ");"));
     }
     return absl::OkStatus();
+  }
+
+  // The name of what a store writes at once; an output may have several stores.
+  std::string VectorOf(const Store& s) const {
+    return absl::StrCat("s", &s - kernel_.stores.data());
   }
 
   const Kernel& kernel_;

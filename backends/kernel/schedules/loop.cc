@@ -125,13 +125,10 @@ class Loop : public Schedule {
       tables.push_back(1);
     }
     space.axes.push_back({"table", FirstOf(g.table, tables)});
-    // Only where something is read again.
-    const bool repeats = !FindRepeats(kernel, Largest(kernel)).empty();
-    std::vector<int64_t> meets = {0}, streams = {0};
+    std::vector<int64_t> meets = {0};
     if (g.meeting.count > 1) meets.push_back(1);
-    if (repeats) streams.push_back(1);
     space.axes.push_back({"meet", FirstOf(g.meeting.count > 1, meets)});
-    space.axes.push_back({"stream", FirstOf(g.stream, streams)});
+    space.axes.push_back({"stream", FirstOf(g.stream, {0, 1})});
     return space;
   }
 

@@ -81,8 +81,8 @@ std::vector<bool> DependsOn(const Kernel& kernel, const Node& load,
   for (size_t d = 0; d < digits.size(); ++d) {
     IndexId& r = replacement[digits[d].var];
     if (r < 0) r = pool->Const(0);
-    r = pool->Add(r, pool->Mul(pool->Var(first + d, digits[d].extent),
-                               digits[d].within));
+    r = pool->Add(
+        r, pool->Mul(pool->Var(first + d, digits[d].extent), digits[d].within));
   }
   const uint64_t vars =
       pool->VarMask(pool->Substitute(load.offset, replacement));
@@ -254,11 +254,11 @@ bool IsReadOnce(const Kernel& kernel, uint64_t mask, NodeId n) {
           PointCount(kernel, mask)) {
     return false;
   }
-  return std::count_if(
-             kernel.nodes.begin(), kernel.nodes.end(), [&](const Node& other) {
-               return other.kind == NodeKind::kLoad &&
-                      other.buffer == load.buffer;
-             }) == 1;
+  return std::count_if(kernel.nodes.begin(), kernel.nodes.end(),
+                       [&](const Node& other) {
+                         return other.kind == NodeKind::kLoad &&
+                                other.buffer == load.buffer;
+                       }) == 1;
 }
 
 }  // namespace ridge

@@ -151,6 +151,7 @@ RowGeometry RowGeometryOf(const Kernel& written, const ScheduleChoice& choice,
     resident = std::max<int64_t>(resident, 1);
   }
   g.resident = ParameterOr(choice, "resident", resident);
+  g.stream = ParameterOr(choice, "stream", 0) > 0;
   const int64_t most = g.cached ? MostStages(kernel, g, device) : 0;
   g.stages = std::min(ParameterOr(choice, "stages", stages), most);
   return g;
@@ -164,7 +165,8 @@ ScheduleChoice ChoiceOf(const RowGeometry& g) {
                             {"cluster", g.cluster},
                             {"cached", g.cached ? 1 : 0},
                             {"stages", g.stages},
-                            {"resident", g.resident}}};
+                            {"resident", g.resident},
+                            {"stream", g.stream ? 1 : 0}}};
   if (g.has_online) choice.parameters["online"] = g.online ? 1 : 0;
   return choice;
 }
@@ -254,6 +256,7 @@ class RowReduce : public Schedule {
       }
     }
     space.axes.push_back({"resident", FirstOf(g.resident, residents)});
+    space.axes.push_back({"stream", FirstOf(g.stream, {0, 1})});
     if (g.has_online) {
       space.axes.push_back({"online", FirstOf(g.online, {0, 1})});
     }

@@ -23,6 +23,8 @@
 //   resident blocks that a multiprocessor has registers and shared memory for
 //   online   1: a maximum and the sum of exponentials relative to it in one
 //            pass (online.h); only of kernels that have both
+//   stream   1: elements that are touched once, read and written, are the first
+//            to leave the caches
 #ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_ROW_REDUCE_H_
 
@@ -45,6 +47,7 @@ struct RowGeometry {
   int64_t resident = 1;
   bool online = false;
   bool has_online = false;  // the kernel has a form for that
+  bool stream = false;
 
   int64_t Width() const { return row_threads * cluster; }
   int64_t BlockThreads() const { return row_threads * block_rows; }
