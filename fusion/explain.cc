@@ -24,7 +24,8 @@ constexpr FlipRow kFlips[] = {
     {Rule::kWall, "a schedule that runs this operation with company"},
     {Rule::kSpace, "equal iteration spaces, or no reader outside the group"},
     {Rule::kReductions,
-     "row_column and mixed_columns allow rows and columns in one pass"},
+     "row_column and mixed_columns, and folds of one pass over rows, outer and "
+     "middle axes"},
     {Rule::kNestedFold, "no other reduction in the group"},
     {Rule::kColumnOutput, "no reader of the full value outside the group"},
     {Rule::kAfterColumns,

@@ -220,6 +220,7 @@ class Analyzer {
     const AxisMask in_pieces = RowsInPieces(main, order);
     AxisMask row_axes = 0;
     AxisMask column_axes = 0;
+    std::vector<AxisMask> columns;  // different ones
     const Instruction* row = nullptr;
     const Instruction* column = nullptr;
     for (const Instruction* f : folds_) {
@@ -243,13 +244,16 @@ class Analyzer {
         row = f;
         row_axes = folded;
       } else {
-        if (column != nullptr && column_axes != folded &&
-            !(limits_.mixed_columns && limits_.row_column)) {
+        if (std::find(columns.begin(), columns.end(), folded) ==
+            columns.end()) {
+          columns.push_back(folded);
+        }
+        mixed_ = columns.size() > 1;
+        if (mixed_ && !(limits_.mixed_columns && limits_.row_column)) {
           Refuse(Decision::No(Rule::kReductions, axes_.table.Points(folded),
-                              axes_.table.Points(column_axes)),
+                              axes_.table.Points(columns[0])),
                  f);
         }
-        mixed_ = mixed_ || (column != nullptr && column_axes != folded);
         column = f;
         column_axes |= folded;
       }
@@ -260,14 +264,17 @@ class Analyzer {
       rows_mask_ = space_ & ~row_axes;
     }
     if (row != nullptr && column != nullptr) {
-      if (!limits_.row_column ||
-          ((column_axes & row_axes) != 0 && !limits_.mixed_columns)) {
+      if (!limits_.row_column || (column_axes & row_axes) != 0) {
         Refuse(Decision::No(Rule::kReductions, a_.columns,
                             axes_.table.Points(column_axes)),
                column);
       }
     }
+    if (mixed_ && !AreBoxes(order, columns, row_axes)) {
+      Refuse(Decision::No(Rule::kReductions, columns.size(), 1), column);
+    }
     FollowFolds();
+    if (mixed_) RefuseSecondPass();
     FoldRoots(row, column);
     a_.hero = row != nullptr ? row : column != nullptr ? column : a_.hero;
     if ((row != nullptr && column != nullptr) || mixed_ || beside_columns_) {
@@ -319,6 +326,41 @@ class Analyzer {
       if (waits || IsFold(*m)) after.insert(m);
     }
     return 0;
+  }
+
+  // Whether the column folds see the axes beside the row as two runs at most,
+  // outer and middle ones, and go over one of these or over both.
+  static bool AreBoxes(const DimAxes& order,
+                       const std::vector<AxisMask>& columns,
+                       AxisMask row_axes) {
+    AxisMask all = 0;
+    for (AxisMask c : columns) all |= c;
+    // The row: what none of them folds, at the end.
+    size_t rows = order.size();
+    while (rows > 0 && ((all >> order[rows - 1]) & 1) == 0) --rows;
+    if (rows == order.size()) return false;
+    AxisMask row = 0;
+    for (size_t k = rows; k < order.size(); ++k) row |= AxisMask{1} << order[k];
+    if (row_axes != 0 && row_axes != row) return false;
+    // Where one of them begins or ends among the others: one place only.
+    size_t cut = 0;
+    for (AxisMask c : columns) {
+      for (size_t k = 1; k < rows; ++k) {
+        if (((c >> order[k - 1]) & 1) == ((c >> order[k]) & 1)) continue;
+        if (cut != 0 && cut != k) return false;
+        cut = k;
+      }
+    }
+    return true;
+  }
+
+  // Rows pass once where column folds differ: no value of the whole space may
+  // wait for a row's own fold.
+  void RefuseSecondPass() {
+    for (const Instruction* m : members_) {
+      if (!waits_.contains(m) || axes_.MaskOf(m) != space_) continue;
+      Refuse(Decision::No(Rule::kReductions, a_.phases + 1, 1), m);
+    }
   }
 
   // Whether `folded` are the last axes of `order`.

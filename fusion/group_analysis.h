@@ -18,6 +18,9 @@
 //    than its neighbours, are row folds too where values of the whole space
 //    wait for them: rows in pieces, such as a group norm's of [N,H,W,G,C] over
 //    H,W,C. Pieces are whole sectors, and rows short enough for a cluster;
+//  - column folds over different axes see the axes before the row as two runs,
+//    outer and middle ones, and fold one run or both; then no value of M waits
+//    for a fold (backends/kernel/schedules/multi_reduce.h);
 //  - a value computed from a fold is never needed at other rows than its own
 //    (by a slice, a gather, a transposed second use);
 //  - what is computed again for each element that reads it costs at most
@@ -50,9 +53,8 @@ struct FusionLimits {
   double max_recomputed_ops = 16;
   // Column folds in one kernel with row folds or with roots of the whole space.
   bool row_column = true;
-  // Column folds over different axes in one kernel. Off as long as no schedule
-  // serves them: such a kernel would be a plain one.
-  bool mixed_columns = false;
+  // Column folds over different axes in one kernel.
+  bool mixed_columns = true;
   // Rows in pieces: bytes of a piece are a multiple of the first, those of a
   // row (of the value folded) at most the second: eight blocks' registers. More
   // would be read again, which costs what separate kernels do; 0: none.

@@ -20,7 +20,7 @@ enum class GroupPattern : uint8_t {
   kRowReduce,     // reductions along contiguous (minor) axes, or rows in
                   // pieces, and maps
   kColumnReduce,  // reductions along strided axes
-  kRowColumn,     // row statistics and column sums of one iteration space
+  kRowColumn,     // folds of one iteration space over rows and over columns
   kTranspose,     // a permutation that moves the minor axis, and maps
   kScatter,       // scatter or dynamic-update-slice into its own operand
   kGemm,          // a dot with prologue and epilogue

@@ -62,6 +62,9 @@ absl::StatusOr<EmittedKernel> EmitColumnReduce(const Kernel& kernel,
 absl::StatusOr<EmittedKernel> EmitRowColumn(const Kernel& kernel,
                                             const ScheduleChoice& choice,
                                             const DeviceLimits& device);
+absl::StatusOr<EmittedKernel> EmitMultiReduce(const Kernel& kernel,
+                                              const ScheduleChoice& choice,
+                                              const DeviceLimits& device);
 absl::StatusOr<EmittedKernel> EmitTranspose(const Kernel& kernel,
                                             const ScheduleChoice& choice,
                                             const DeviceLimits& device);

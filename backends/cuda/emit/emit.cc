@@ -23,6 +23,7 @@ constexpr Row kEmitters[] = {
     {"row_reduce", EmitRowReduce},
     {"column_reduce", EmitColumnReduce},
     {"row_column", EmitRowColumn},
+    {"multi_reduce", EmitMultiReduce},
     {"transpose", EmitTranspose},
     {"sequential", EmitSequential},
 };

@@ -78,6 +78,7 @@ absl::StatusOr<std::vector<Fold>> ColumnFolds(const Kernel& kernel,
             "column folds: an initial value that is no constant");
       }
     }
+    fold.number = static_cast<int64_t>(folds.size());
     folds.push_back(std::move(fold));
   }
   return folds;
@@ -141,10 +142,10 @@ absl::Status DefineResults(BodyWriter* w, const Fold& fold) {
 std::string ScratchParameters(const std::vector<Fold>& folds,
                               absl::string_view qualifier) {
   std::string text;
-  for (size_t f = 0; f < folds.size(); ++f) {
-    for (size_t p = 0; p < folds[f].values.size(); ++p) {
-      absl::StrAppend(&text, ", ", qualifier, folds[f].types[p],
-                      "* __restrict__ p", f, "_", p);
+  for (const Fold& fold : folds) {
+    for (size_t p = 0; p < fold.values.size(); ++p) {
+      absl::StrAppend(&text, ", ", qualifier, fold.types[p],
+                      "* __restrict__ p", fold.number, "_", p);
     }
   }
   return text;
@@ -165,17 +166,17 @@ std::vector<int64_t> ScratchBytes(const Kernel& kernel,
   return bytes;
 }
 
-absl::StatusOr<std::string> EmitFinish(const Kernel& kernel,
-                                       const FinishGeometry& g,
-                                       const std::vector<Fold>& folds,
-                                       const std::vector<Store>& stores) {
+absl::Status EmitFinishPart(BodyWriter* writer, const FinishGeometry& g,
+                            const std::vector<Fold>& folds,
+                            const std::vector<Store>& stores,
+                            absl::string_view block) {
   const int64_t threads = g.Threads();
-  BodyWriter w(kernel, Dialect::kCuda);
+  BodyWriter& w = *writer;
   const std::string& index = w.index_type();
   IndexId c = w.NewVar("c", g.columns);
   BindOver(&w, g.kept, c);
   w.Line(absl::StrCat("const int lane = threadIdx.x % ", threads, ";"));
-  w.Line(absl::StrCat("const ", index, " column = (", index, ")blockIdx.x * ",
+  w.Line(absl::StrCat("const ", index, " column = (", index, ")", block, " * ",
                       kFinishBlock / threads, " + threadIdx.x / ", threads,
                       ";"));
   w.Line(absl::StrCat("const ", index, " c = column < ", g.columns,
@@ -191,15 +192,15 @@ absl::StatusOr<std::string> EmitFinish(const Kernel& kernel,
   w.Line("#pragma unroll 4");
   w.Open(absl::StrCat("for (int s = lane; s < ", g.shares, "; s += ", threads,
                       ") {"));
-  for (size_t f = 0; f < folds.size(); ++f) {
+  for (const Fold& fold : folds) {
     std::vector<std::string> others;
-    for (size_t p = 0; p < folds[f].values.size(); ++p) {
-      others.push_back(
-          absl::StrCat("p", f, "_", p, "[(int64_t)s * ", g.columns, " + c]"));
+    for (size_t p = 0; p < fold.values.size(); ++p) {
+      others.push_back(absl::StrCat("p", fold.number, "_", p, "[(int64_t)s * ",
+                                    g.columns, " + c]"));
     }
     RIDGE_ASSIGN_OR_RETURN(
         std::string line,
-        w.CombineStatement(folds[f].nodes, Each(folds[f], "[0]"), others));
+        w.CombineStatement(fold.nodes, Each(fold, "[0]"), others));
     w.Line(line);
   }
   w.Close();
@@ -214,16 +215,29 @@ absl::StatusOr<std::string> EmitFinish(const Kernel& kernel,
   w.Open(absl::StrCat("if (lane == 0 && column < ", g.columns, ") {"));
   for (const Store& s : stores) RIDGE_RETURN_IF_ERROR(w.EmitStore(s));
   w.Close();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> EmitFinish(const Kernel& kernel,
+                                       const FinishGeometry& g,
+                                       const std::vector<Fold>& folds,
+                                       const std::vector<Store>& stores) {
+  BodyWriter w(kernel, Dialect::kCuda);
+  RIDGE_RETURN_IF_ERROR(EmitFinishPart(&w, g, folds, stores, "blockIdx.x"));
   return absl::StrCat(
       "\nextern \"C\" __global__ void __launch_bounds__(", kFinishBlock, ") ",
       kernel.name, "_finish(", w.ParameterText("__restrict__"),
       ScratchParameters(folds, "const "), ") {\n", w.TakeText(), "}\n");
 }
 
+int64_t FinishGeometry::Blocks() const {
+  return CeilDiv(columns, kFinishBlock / Threads());
+}
+
 Launch FinishLaunch(const Kernel& kernel, const FinishGeometry& g) {
   Launch launch;
   launch.function = absl::StrCat(kernel.name, "_finish");
-  launch.grid = CeilDiv(g.columns, kFinishBlock / g.Threads());
+  launch.grid = g.Blocks();
   launch.block = kFinishBlock;
   return launch;
 }

@@ -5,6 +5,7 @@
 #ifndef RIDGE_BACKENDS_CUDA_EMIT_FOLDS_H_
 #define RIDGE_BACKENDS_CUDA_EMIT_FOLDS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Fold {
   std::vector<std::string> types;  // of the accumulators, by part
   std::vector<std::string> names;
   NodeId any = -1;
+  int64_t number = 0;  // of its scratch memory
   // One operation with a neutral element: partial results start from that, and
   // the initial value counts once, at the end.
   bool simple = false;
@@ -65,8 +67,17 @@ struct FinishGeometry {
   uint64_t kept = 0;  // variables of a column
   int64_t columns = 1;
   int64_t shares = 1;
-  int64_t Threads() const { return FinishThreads(columns, shares); }
+  int64_t least_threads = 1;  // that fold one column: a power of two
+  int64_t Threads() const {
+    return std::max(least_threads, FinishThreads(columns, shares));
+  }
+  int64_t Blocks() const;
 };
+// Its body. `block` is the text of the block's number among those of this part.
+absl::Status EmitFinishPart(BodyWriter* w, const FinishGeometry& geometry,
+                            const std::vector<Fold>& folds,
+                            const std::vector<Store>& stores,
+                            absl::string_view block);
 absl::StatusOr<std::string> EmitFinish(const Kernel& kernel,
                                        const FinishGeometry& geometry,
                                        const std::vector<Fold>& folds,

@@ -8,6 +8,7 @@
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/schedules/column_reduce.h"
 #include "backends/kernel/schedules/loop.h"
+#include "backends/kernel/schedules/multi_reduce.h"
 #include "backends/kernel/schedules/row_column.h"
 #include "backends/kernel/schedules/row_reduce.h"
 #include "backends/kernel/schedules/scatter.h"
@@ -18,10 +19,10 @@ namespace ridge {
 
 absl::Span<const Schedule* const> AllSchedules() {
   // Loop serves everything, and so comes last.
-  static const auto& all = *new std::array<const Schedule*, 7>{
+  static const auto& all = *new std::array<const Schedule*, 8>{
       SequentialSchedule(),   ScatterSchedule(),   RowReduceSchedule(),
-      ColumnReduceSchedule(), RowColumnSchedule(), TransposeSchedule(),
-      LoopSchedule()};
+      ColumnReduceSchedule(), RowColumnSchedule(), MultiReduceSchedule(),
+      TransposeSchedule(),    LoopSchedule()};
   return all;
 }
 
