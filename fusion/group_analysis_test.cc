@@ -123,6 +123,44 @@ constexpr Case kCases[] = {
   c = f32[128] reduce(e, zero), dimensions={0}, to_apply=add
   ROOT o = (f32[64,128], f32[128]) tuple(e, c))",
      "e c", Rule::kAllowed, GroupPattern::kRowColumn},
+    {"SumsOverEachOfThreeAxes", R"(
+  x = f32[8,16,32] parameter(0)
+  zero = f32[] constant(0)
+  e = f32[8,16,32] exponential(x)
+  a = f32[16,32] reduce(e, zero), dimensions={0}, to_apply=add
+  b = f32[8,32] reduce(e, zero), dimensions={1}, to_apply=add
+  c = f32[8,16] reduce(e, zero), dimensions={2}, to_apply=add
+  d = f32[32] reduce(e, zero), dimensions={0,1}, to_apply=add
+  ROOT o = (f32[16,32], f32[8,32], f32[8,16], f32[32], f32[8,16,32])
+    tuple(a, b, c, d, e))",
+     "e a b c d", Rule::kAllowed, GroupPattern::kRowColumn},
+    {"ThreeRunsOfColumnAxesAreTooMany", R"(
+  x = f32[8,4,4,32] parameter(0)
+  zero = f32[] constant(0)
+  e = f32[8,4,4,32] exponential(x)
+  a = f32[4,4,32] reduce(e, zero), dimensions={0}, to_apply=add
+  b = f32[8,4,32] reduce(e, zero), dimensions={1}, to_apply=add
+  c = f32[8,4,32] reduce(e, zero), dimensions={2}, to_apply=add
+  ROOT o = (f32[4,4,32], f32[8,4,32], f32[8,4,32]) tuple(a, b, c))",
+     "a b c", Rule::kReductions, GroupPattern::kLoop},
+    {"SumsOfMemorysInnermostAxisAreNoColumns", R"(
+  x = f32[8,16,32]{0,1,2} parameter(0)
+  zero = f32[] constant(0)
+  e = f32[8,16,32]{0,1,2} exponential(x)
+  a = f32[16] reduce(e, zero), dimensions={0,2}, to_apply=add
+  b = f32[8,32]{0,1} reduce(e, zero), dimensions={1}, to_apply=add
+  ROOT o = (f32[16], f32[8,32]{0,1}) tuple(a, b))",
+     "a b", Rule::kReductions, GroupPattern::kLoop},
+    {"ASecondPassOverTheRowsOfSeveralSums", R"(
+  x = f32[8,16,32] parameter(0)
+  zero = f32[] constant(0)
+  c = f32[8,16] reduce(x, zero), dimensions={2}, to_apply=add
+  cb = f32[8,16,32] broadcast(c), dimensions={0,1}
+  d = f32[8,16,32] subtract(x, cb)
+  a = f32[16,32] reduce(d, zero), dimensions={0}, to_apply=add
+  b = f32[8,32] reduce(d, zero), dimensions={1}, to_apply=add
+  ROOT o = (f32[16,32], f32[8,32]) tuple(a, b))",
+     "a b", Rule::kReductions, GroupPattern::kLoop},
     {"AMeanOfRowSumsIsAnotherKernel", R"(
   x = f32[64,128] parameter(0)
   zero = f32[] constant(0)

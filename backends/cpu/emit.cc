@@ -33,7 +33,7 @@ Scratch PlaceFolds(const Kernel& kernel, const StagePlan& plan) {
   for (const Stage& stage : plan.stages) {
     for (const Fold& f : stage.folds) {
       int64_t points = PointCount(kernel, f.vars & live);
-      if (stage.partial) {
+      if (IsPartial(stage, f)) {
         scratch.partial[f.any] =
             scratch.Take(SaturatingMul(points, stage.chunks), 16);
         continue;

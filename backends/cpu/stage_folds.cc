@@ -18,6 +18,7 @@ std::string StageWriter::FoldTypeOf(NodeId n) const {
 
 int64_t StageWriter::ColumnBlocks() const {
   int64_t extent = kernel_.vars[kernel_.space_vars - 1].extent;
+  if (stage_.kind == StageKind::kBox && stage_.columns == 0) return 1;
   return (extent + kColumnBlock - 1) / kColumnBlock;
 }
 
@@ -175,7 +176,7 @@ absl::Status StageWriter::OpenFold(const Fold& f) {
 
 absl::Status StageWriter::CloseFold(const Fold& f) {
   if (open_lanes_.contains(f.any)) RIDGE_RETURN_IF_ERROR(CloseLanes(f));
-  if (stage_.partial) {
+  if (IsPartial(stage_, f)) {
     w_.Line(absl::StrCat("rdg_p", f.any, "[", PartialAt("rdg_chunk", f),
                          "] = ", Acc(f, 0), ";"));
     return absl::OkStatus();

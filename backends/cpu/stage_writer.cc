@@ -90,6 +90,9 @@ absl::StatusOr<std::string> StageWriter::Write(const std::string& symbol) {
     case StageKind::kCombine:
       RIDGE_RETURN_IF_ERROR(WriteCombine());
       break;
+    case StageKind::kBox:
+      RIDGE_RETURN_IF_ERROR(WriteBox());
+      break;
   }
   w_.Close("}");
   return absl::StrCat(
@@ -140,7 +143,7 @@ void StageWriter::Decode() {
     digits.emplace_back(absl::StrCat("v", v), kernel_.vars[v].extent);
     bound_ |= Bit(v);
   }
-  if (stage_.kind == StageKind::kColumn) {
+  if (stage_.kind == StageKind::kColumn || stage_.kind == StageKind::kBox) {
     digits.emplace_back("rdg_block", ColumnBlocks());
   }
   if (stage_.kind != StageKind::kCombine && stage_.split >= 0) {

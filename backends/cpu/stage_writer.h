@@ -145,6 +145,18 @@ class StageWriter {
   absl::Status CloseColumns(const Fold& f, const std::string& column_loop,
                             const std::string& at);
 
+  // ---- kBox ----
+
+  absl::Status WriteBox();
+  // One row, at the point of `walk` and `split` in scope.
+  absl::Status WriteBoxRow(const Nest& nest);
+  enum class Way : uint8_t { kRow, kSplit, kWalk, kBoth };
+  Way WayOf(const Fold& f) const;
+  // The accumulators' array, and that of the fold's partial or full results.
+  std::string BoxArray(const Fold& f) const;
+  absl::Status StoreBox(const Fold& f, const std::string& from);
+  std::string StartBox(const Fold& f, const std::string& count) const;
+
   // ---- kCombine ----
 
   absl::Status WriteCombine();

@@ -276,5 +276,51 @@ ENTRY e {
   }
 }
 
+// One pass over the space for sums over each of its axes, whatever of them
+// there are, and for maps beside them; chunks along the longer of the two axes.
+TEST(StageWriterTest, SumsOverSeveralAxesPassOnce) {
+  const std::vector<std::pair<std::string, std::string>> sums = {
+      {"f32[<b>,<c>]", "{0}"},
+      {"f32[<a>,<c>]", "{1}"},
+      {"f32[<a>,<b>]", "{2}"},
+      {"f32[<c>]", "{0,1}"}};
+  struct Size {
+    int64_t a, b, c;
+  };
+  for (const Size& size : {Size{6, 33, 40}, Size{3, 100, 127}, Size{300, 5, 64},
+                           Size{1, 70, 2050}, Size{70, 1, 32}}) {
+    for (unsigned which : {15u, 3u, 5u, 9u, 2u}) {
+      SCOPED_TRACE(absl::StrCat(size.a, " ", size.b, " ", size.c, " ", which));
+      std::string body, types = "f32[<a>,<b>,<c>]", names = "m";
+      for (size_t k = 0; k < sums.size(); ++k) {
+        if (((which >> k) & 1) == 0) continue;
+        absl::StrAppend(&body, "  sum", k, " = ", sums[k].first,
+                        " reduce(e, z), dimensions=", sums[k].second,
+                        ", to_apply=add\n");
+        absl::StrAppend(&types, ", ", sums[k].first);
+        absl::StrAppend(&names, ", sum", k);
+      }
+      Check(absl::StrReplaceAll(
+          absl::StrCat(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[<a>,<b>,<c>] parameter(0)
+  w = f32[<c>] parameter(1)
+  wb = f32[<a>,<b>,<c>] broadcast(w), dimensions={2}
+  p = f32[<a>,<b>,<c>] multiply(x, wb)
+  e = f32[<a>,<b>,<c>] exponential(p)
+  m = f32[<a>,<b>,<c>] log-plus-one(e)
+  z = f32[] constant(0.5)
+)",
+                       body, "  ROOT r = (", types, ") tuple(", names, ")\n}"),
+          {{"<a>", absl::StrCat(size.a)},
+           {"<b>", absl::StrCat(size.b)},
+           {"<c>", absl::StrCat(size.c)}}));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ridge

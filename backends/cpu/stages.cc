@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel/schedules/multi_reduce.h"
 
 namespace ridge {
 namespace {
@@ -16,6 +18,11 @@ constexpr int64_t kUnitPoints = 16384;
 // not taken from the machine, so that results are the same everywhere.
 constexpr int64_t kEnoughUnits = 16;
 constexpr int64_t kTile = 64;
+// kBox: units, where the rows suffice; rows of a unit that have accumulators
+// each; columns from which on a row is worth its loop.
+constexpr int64_t kBoxUnits = 64;
+constexpr int64_t kMostBoxRows = 16;
+constexpr int64_t kLeastBoxColumns = 32;
 
 uint64_t Bit(int64_t v) { return uint64_t{1} << v; }
 
@@ -40,7 +47,7 @@ class Planner {
   StagePlan Run() {
     if (kernel_.stores.empty()) return std::move(plan_);
     if (!folds_.empty() && RowForm()) return std::move(plan_);
-    StageFolds();
+    if (folds_.empty() || !BoxForm()) StageFolds();
     StageStores();
     if (plan_.schedule.empty()) plan_.schedule = "loop";
     return std::move(plan_);
@@ -86,6 +93,71 @@ class Planner {
     stage.points_per_unit = std::max<int64_t>(1, Points(reduced));
     plan_.stages.push_back(std::move(stage));
     plan_.schedule = "row_reduce";
+    return true;
+  }
+
+  // Folds of several kinds, or beside stores of the whole space.
+  bool BoxForm() {
+    const absl::StatusOr<Boxes> boxes = FindBoxes(kernel_);
+    if (!boxes.ok() || !AllSimple(folds_)) return false;
+    const std::vector<int32_t> outer = VarsOf(kernel_, boxes->outer);
+    const std::vector<int32_t> middle = VarsOf(kernel_, boxes->middle & live_);
+    if (outer.size() > 1 || middle.size() != 1) return false;
+    if (boxes->columns < kLeastBoxColumns) return false;
+    int kinds = boxes->maps.empty() ? 0 : 1;
+    for (BoxFold f : kBoxFolds) kinds += boxes->Has(f) ? 1 : 0;
+    if (kinds < 2) return false;
+    for (const Fold& f : folds_) {
+      // Every result has an element of its own.
+      if ((f.vars & live_) != (space_ & ~f.reduced)) return false;
+    }
+    Stage stage;
+    stage.kind = StageKind::kBox;
+    stage.folds = folds_;
+    stage.stores = boxes->maps;
+    stage.partial = true;
+    stage.split = middle[0];
+    bool rows_kept = boxes->Has(BoxFold::kOuter);
+    if (!outer.empty()) {
+      stage.walk = outer[0];
+      if (boxes->outer_points > boxes->middle_points) {
+        std::swap(stage.split, stage.walk);
+        rows_kept = boxes->Has(BoxFold::kMiddle);
+      }
+    }
+    if (!boxes->Has(BoxFold::kRow)) stage.columns = kColumnBlock;
+    const int64_t blocks =
+        stage.columns > 0 ? CeilDiv(boxes->columns, stage.columns) : 1;
+    const int64_t width = stage.columns > 0
+                              ? std::min(boxes->columns, stage.columns)
+                              : boxes->columns;
+    const int64_t extent = kernel_.vars[stage.split].extent;
+    const int64_t walk = stage.walk >= 0 ? kernel_.vars[stage.walk].extent : 1;
+    stage.chunk = std::max(CeilDiv(extent, kBoxUnits),
+                           CeilDiv(kUnitPoints, SaturatingMul(walk, width)));
+    if (rows_kept) stage.chunk = std::min(stage.chunk, kMostBoxRows);
+    stage.chunks = CeilDiv(extent, stage.chunk);
+    stage.units = blocks * stage.chunks;
+    stage.points_per_unit =
+        SaturatingMul(SaturatingMul(stage.chunk, walk), width);
+    // Partial results are combined in a stage for each set of variables kept.
+    std::map<uint64_t, Stage> combines;
+    for (const Fold& f : folds_) {
+      if (!IsPartial(stage, f)) continue;
+      Stage& combine = combines[f.vars & live_];
+      combine.kind = StageKind::kCombine;
+      combine.outer = VarsOf(kernel_, f.vars & live_);
+      combine.folds.push_back(f);
+      combine.chunks = stage.chunks;
+      combine.units = Points(f.vars & live_);
+      combine.points_per_unit = stage.chunks;
+    }
+    stored_.insert(stage.stores.begin(), stage.stores.end());
+    plan_.stages.push_back(std::move(stage));
+    for (auto& [kept, combine] : combines) {
+      plan_.stages.push_back(std::move(combine));
+    }
+    plan_.schedule = "multi_reduce";
     return true;
   }
 
@@ -164,6 +236,7 @@ class Planner {
     // Stores over the same points share a stage, unless they must keep order.
     std::map<std::pair<uint64_t, bool>, std::vector<int32_t>> groups;
     for (size_t s = 0; s < kernel_.stores.size(); ++s) {
+      if (stored_.count(static_cast<int32_t>(s)) != 0) continue;
       const Store& store = kernel_.stores[s];
       groups[{store.vars & live_, !store.unique}].push_back(
           static_cast<int32_t>(s));
@@ -255,6 +328,7 @@ class Planner {
   const uint64_t live_;
   const uint64_t space_;
   const std::vector<Fold> folds_;
+  std::set<int32_t> stored_;  // stores that a stage does already
   StagePlan plan_;
 };
 
@@ -294,6 +368,11 @@ std::vector<Fold> SpaceFolds(const Kernel& kernel) {
     folds[it->second].results[node.result] = static_cast<NodeId>(n);
   }
   return folds;
+}
+
+bool IsPartial(const Stage& stage, const Fold& fold) {
+  return stage.partial && (stage.kind != StageKind::kBox ||
+                           ((fold.reduced >> stage.split) & 1) != 0);
 }
 
 StagePlan PlanStages(const Kernel& kernel) { return Planner(kernel).Run(); }

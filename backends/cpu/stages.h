@@ -10,6 +10,11 @@
 //   kColumn  Folds that keep the minor variable: a unit is a block of columns;
 //            rows stream past an array of accumulators.
 //   kCombine Adds up the partial results of a fold that was split, in order.
+//   kBox     Folds over several sets of axes, and stores of the whole space,
+//            in one pass (schedules/multi_reduce.h): a unit is a chunk of the
+//            rows; a row's elements are computed once, a block at a time, and
+//            folded in every direction. Folds over the chunked variable leave
+//            partial results.
 //
 // Results do not depend on the number of threads: units and splits follow from
 // the kernel alone.
@@ -34,7 +39,7 @@ struct Fold {
   bool simple = false;
 };
 
-enum class StageKind : uint8_t { kPoint, kColumn, kCombine };
+enum class StageKind : uint8_t { kPoint, kColumn, kCombine, kBox };
 
 struct Stage {
   StageKind kind = StageKind::kPoint;
@@ -48,8 +53,13 @@ struct Stage {
   // kPoint: the minor inner variable runs in tiles of this many, outside the
   // loop over `split` (transposed access). 0: no.
   int64_t tile = 0;
-  // The folds' results are partial, one set for each chunk.
+  // The folds' results are partial, one set for each chunk (kBox: those of
+  // folds over `split`).
   bool partial = false;
+  // kBox: the variable outside of `split`; -1: none. Columns that a unit has;
+  // 0: all.
+  int32_t walk = -1;
+  int64_t columns = 0;
   // Units must run in order on one thread (updates that may collide).
   bool serial = false;
 
@@ -74,6 +84,9 @@ uint64_t LiveVars(const Kernel& kernel);
 std::vector<Fold> SpaceFolds(const Kernel& kernel);
 
 StagePlan PlanStages(const Kernel& kernel);
+
+// Whether the stage leaves partial results of the fold.
+bool IsPartial(const Stage& stage, const Fold& fold);
 
 // Units the host hands to a thread at a time.
 int64_t StageGrain(const Stage& stage);

@@ -156,6 +156,34 @@ const Case kCases[] = {
   q = f32[100000000] multiply(x, x)
   z = f32[] constant(0)
   ROOT s = f32[] reduce(q, z), dimensions={0}, to_apply=add)"},
+    {"three_sums", GroupPattern::kRowColumn, "multi_reduce", R"(
+  x = f32[64,1024,1024] parameter(0)
+  s = f32[64,1024,1024] sine(x)
+  t = f32[64,1024,1024] tanh(x)
+  m = f32[64,1024,1024] multiply(s, t)
+  e = f32[64,1024,1024] exponential(m)
+  l = f32[64,1024,1024] log-plus-one(e)
+  z = f32[] constant(0)
+  a = f32[1024,1024] reduce(e, z), dimensions={0}, to_apply=add
+  b = f32[64,1024] reduce(e, z), dimensions={1}, to_apply=add
+  c = f32[64,1024] reduce(e, z), dimensions={2}, to_apply=add
+  ROOT o = (f32[1024,1024], f32[64,1024], f32[64,1024], f32[64,1024,1024])
+    tuple(a, b, c, l))"},
+    {"odd_sums", GroupPattern::kRowColumn, "multi_reduce", R"(
+  x = bf16[3,33,127] parameter(0)
+  w = f32[127] parameter(1)
+  v = f32[3,33] parameter(2)
+  f = f32[3,33,127] convert(x)
+  wb = f32[3,33,127] broadcast(w), dimensions={2}
+  vb = f32[3,33,127] broadcast(v), dimensions={0,1}
+  p = f32[3,33,127] multiply(f, wb)
+  q = f32[3,33,127] add(p, vb)
+  z = f32[] constant(0)
+  a = f32[33,127] reduce(q, z), dimensions={0}, to_apply=add
+  b = f32[127] reduce(q, z), dimensions={0,1}, to_apply=add
+  n = f32[127] negate(b)
+  c = f32[3,33] reduce(q, z), dimensions={2}, to_apply=add
+  ROOT o = (f32[33,127], f32[127], f32[3,33]) tuple(a, n, c))"},
     {"norm_backward", GroupPattern::kRowColumn, "row_column", R"(
   x = bf16[8192,4096] parameter(0)
   g = bf16[8192,4096] parameter(1)

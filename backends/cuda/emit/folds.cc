@@ -144,8 +144,8 @@ std::string ScratchParameters(const std::vector<Fold>& folds,
   std::string text;
   for (const Fold& fold : folds) {
     for (size_t p = 0; p < fold.values.size(); ++p) {
-      absl::StrAppend(&text, ", ", qualifier, fold.types[p],
-                      "* __restrict__ p", fold.number, "_", p);
+      absl::StrAppend(&text, ", ", qualifier, fold.types[p], "* __restrict__ p",
+                      fold.number, "_", p);
     }
   }
   return text;

@@ -52,7 +52,7 @@ class MultiReduceEmitter {
       // Folds also over variables of one value are the same.
       std::vector<uint64_t> masks;
       for (const Node& n : kernel_.nodes) {
-        if ((n.reduced & SpaceMask(kernel_)) == 0 || KindOf(n) != kind) continue;
+        if (boxes_.FoldOver(n.reduced) != kind) continue;
         if (std::find(masks.begin(), masks.end(), n.reduced) == masks.end()) {
           masks.push_back(n.reduced);
         }
@@ -160,17 +160,6 @@ class MultiReduceEmitter {
   int64_t Vectors() const { return boxes_.columns / g_.vector; }
   bool Ragged() const { return Vectors() % g_.threads != 0; }
 
-  BoxFold KindOf(const Node& n) const {
-    uint64_t live = 0;
-    for (int64_t v = 0; v < kernel_.space_vars; ++v) {
-      if (kernel_.vars[v].extent != 1) live |= uint64_t{1} << v;
-    }
-    for (BoxFold kind : {BoxFold::kRow, BoxFold::kMiddle, BoxFold::kOuter}) {
-      if ((n.reduced & live) == (boxes_.Reduced(kind) & live)) return kind;
-    }
-    return BoxFold::kBoth;
-  }
-
   const std::vector<Fold>& FoldsOf(BoxFold kind) const {
     static const std::vector<Fold>& none = *new std::vector<Fold>;
     for (const KindFolds& of_kind : kinds_) {
@@ -247,8 +236,8 @@ class MultiReduceEmitter {
                          ")(blockIdx.x / ", g_.pieces, " % ", g_.tiles, ");"));
     w_.Line(absl::StrCat("const ", index(), " share = (", index(),
                          ")(blockIdx.x / ", g_.pieces * g_.tiles, ");"));
-    w_.Line(absl::StrCat("const ", index(), " x = piece * ", g_.threads,
-                         " + (", index(), ")threadIdx.x;"));
+    w_.Line(absl::StrCat("const ", index(), " x = piece * ", g_.threads, " + (",
+                         index(), ")threadIdx.x;"));
     w_.Line("__builtin_assume(x >= 0);");
     w_.Line(absl::StrCat("const ", index(), " base = tile * ", g_.tile, ";"));
     if (boxes_.middle_points % g_.tile == 0) {
@@ -297,8 +286,8 @@ class MultiReduceEmitter {
 
   void Lanes(absl::string_view statement) {
     w_.Line("#pragma unroll");
-    w_.Line(absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ",
-                         statement));
+    w_.Line(
+        absl::StrCat("for (int j = 0; j < ", g_.vector, "; ++j) ", statement));
   }
 
   // An accumulator a lane, at its start.
@@ -306,8 +295,8 @@ class MultiReduceEmitter {
     for (size_t p = 0; p < fold.names.size(); ++p) {
       w_.Line(absl::StrCat("rdg_vec<", fold.types[p], ", ", g_.vector, "> ",
                            fold.names[p], ";"));
-      Lanes(absl::StrCat(fold.names[p], ".x[j] = ", FoldStart(w_, fold, p),
-                         ";"));
+      Lanes(
+          absl::StrCat(fold.names[p], ".x[j] = ", FoldStart(w_, fold, p), ";"));
     }
   }
 
@@ -390,8 +379,8 @@ class MultiReduceEmitter {
       for (size_t p = 0; p < fold.names.size(); ++p) {
         w_.Line(absl::StrCat(fold.types[p], " ", fold.names[p], "[", g_.vector,
                              "];"));
-        Lanes(absl::StrCat(fold.names[p], "[j] = ", FoldStart(w_, fold, p),
-                           ";"));
+        Lanes(
+            absl::StrCat(fold.names[p], "[j] = ", FoldStart(w_, fold, p), ";"));
       }
     }
     for (const Fold& fold : FoldsOf(BoxFold::kOuter)) {
@@ -468,8 +457,8 @@ class MultiReduceEmitter {
       const Store& store = kernel_.stores[s];
       if (wide.count(s) != 0) {
         const ElementType type = kernel_.buffers[store.buffer].shape.type();
-        w_.Line(absl::StrCat("s", s, ".x[j] = ",
-                             StoreText(type, w_.Name(store.value)), ";"));
+        w_.Line(absl::StrCat(
+            "s", s, ".x[j] = ", StoreText(type, w_.Name(store.value)), ";"));
       } else {
         RIDGE_RETURN_IF_ERROR(w_.EmitStore(store));
       }
@@ -526,10 +515,10 @@ class MultiReduceEmitter {
     w_.Open("if (lane == 0) {");
     for (const Fold& fold : folds) {
       for (size_t p = 0; p < fold.names.size(); ++p) {
-        w_.Line(absl::StrCat(
-            "p", fold.number, "_", p, "[((int64_t)piece * ",
-            boxes_.outer_points, " + a) * ", boxes_.middle_points,
-            " + base + t] = ", fold.names[p], "[0];"));
+        w_.Line(absl::StrCat("p", fold.number, "_", p, "[((int64_t)piece * ",
+                             boxes_.outer_points, " + a) * ",
+                             boxes_.middle_points,
+                             " + base + t] = ", fold.names[p], "[0];"));
       }
     }
     w_.Close();

@@ -24,6 +24,7 @@ constexpr int64_t kMostSharedBytes = 48 << 10;
 // them; and where they take none.
 constexpr int64_t kMostTile = 8;
 constexpr int64_t kMostFreeTile = 64;
+constexpr int64_t kHostTile = 16;
 // Rows of a tile that share the barriers of a row fold.
 constexpr int64_t kLeastRowTile = 4;
 
@@ -59,7 +60,8 @@ absl::Status FindAxes(const Kernel& kernel, Boxes* boxes) {
     const uint64_t rest = rows & ~over;
     const uint64_t outer = over < rest ? over : rest;
     if (boxes->outer != 0 && boxes->outer != outer) {
-      return CannotSchedule(kName, "reductions over more than two sets of axes");
+      return CannotSchedule(kName,
+                            "reductions over more than two sets of axes");
     }
     boxes->outer = outer;
     boxes->middle = rows & ~outer;
@@ -88,6 +90,15 @@ uint64_t Boxes::Reduced(BoxFold f) const {
       return outer | middle;
   }
   return 0;
+}
+
+std::optional<BoxFold> Boxes::FoldOver(uint64_t reduced) const {
+  const uint64_t over = reduced & (outer | middle | row);
+  // Without outer axes, all are middle ones; of single elements there is none.
+  for (BoxFold f : kBoxFolds) {
+    if (over != 0 && over == Reduced(f)) return f;
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<Boxes> FindBoxes(const Kernel& kernel) {
@@ -120,23 +131,19 @@ absl::StatusOr<Boxes> FindBoxes(const Kernel& kernel) {
     if (after[i] != 0) {
       return CannotSchedule(kName, "a reduction of a reduction's result");
     }
-    // Of the row alone where axes are folded that take one value.
-    BoxFold fold = BoxFold::kRow;
-    for (BoxFold f : kBoxFolds) {
-      if ((over & live) == (boxes.Reduced(f) & live)) fold = f;
-    }
-    if ((over & live) != (boxes.Reduced(fold) & live)) {
+    const std::optional<BoxFold> fold = boxes.FoldOver(over);
+    if (!fold.has_value()) {
       return CannotSchedule(kName, "a reduction over part of the axes");
     }
-    if (fold == BoxFold::kBoth && boxes.outer == 0) fold = BoxFold::kMiddle;
     // Unread results of a fold of several have accumulators, too.
     const std::vector<NodeId> operands(n.operands.begin(), n.operands.end());
     if (counted.insert({operands, {n.function, n.reduced}}).second) {
       for (size_t k = 0; k < operands.size() / 2; ++k) {
-        boxes.bytes[Number(fold)] += CarryBytes(kernel.nodes[operands[k]].type);
+        boxes.bytes[Number(*fold)] +=
+            CarryBytes(kernel.nodes[operands[k]].type);
       }
     }
-    after[i] = 1u << Number(fold);
+    after[i] = 1u << Number(*fold);
   }
   for (size_t s = 0; s < kernel.stores.size(); ++s) {
     const Store& store = kernel.stores[s];
@@ -215,10 +222,12 @@ MultiReduceGeometry MultiReduceGeometryOf(const Kernel& kernel,
   const int64_t vectors = boxes.columns / g.vector;
   const int64_t most =
       std::min<int64_t>(kMostThreads, device.max_threads_per_block);
-  g.threads = ParameterOr(
-      choice, "threads",
-      std::clamp<int64_t>(NextPowerOfTwo(vectors), std::min<int64_t>(32, most),
-                          most));
+  g.threads =
+      ParameterOr(choice, "threads",
+                  std::clamp<int64_t>(NextPowerOfTwo(vectors),
+                                      std::min<int64_t>(32, most), most));
+  // A processor's thread has whole rows (backends/cpu/stages.h).
+  if (!device.is_gpu) g.threads = std::max<int64_t>(1, vectors);
   g.pieces = CeilDiv(vectors, g.threads);
   g.resident = std::max<int64_t>(
       1, std::min<int64_t>(kResidentThreads / std::max<int64_t>(1, g.threads),
@@ -229,12 +238,18 @@ MultiReduceGeometry MultiReduceGeometryOf(const Kernel& kernel,
     // One wave of blocks.
     const int64_t wanted =
         int64_t{device.multiprocessors} * g.resident / (g.tiles * g.pieces);
-    g.shares = ParameterOr(
-        choice, "shares", std::clamp<int64_t>(wanted, 1, boxes.outer_points));
+    g.shares = ParameterOr(choice, "shares",
+                           std::clamp<int64_t>(wanted, 1, boxes.outer_points));
     g.share = CeilDiv(boxes.outer_points, g.shares);
     g.shares = CeilDiv(boxes.outer_points, g.share);
   };
   const int64_t all = NextPowerOfTwo(boxes.middle_points);
+  if (!device.is_gpu) {
+    g.tile = std::min(all, kHostTile);
+    g.tiles = CeilDiv(boxes.middle_points, g.tile);
+    g.share = boxes.outer_points;
+    return g;
+  }
   const int64_t own = ParameterOr(choice, "tile", 0);
   if (own > 0) {
     divide(std::min(own, all));
@@ -293,8 +308,7 @@ class MultiReduce : public Schedule {
       }
       for (size_t k = n.operands.size() / 2; k < n.operands.size(); ++k) {
         if (!simple && kernel.nodes[n.operands[k]].kind != NodeKind::kConst) {
-          return CannotSchedule(name(),
-                                "an initial value that is no constant");
+          return CannotSchedule(name(), "an initial value that is no constant");
         }
       }
     }
@@ -312,7 +326,8 @@ class MultiReduce : public Schedule {
     // A tile or a block as large as the default's has room with less of the
     // other, too.
     space.axes.push_back(
-        {"vector", FirstOf(g.vector, VectorsDividing(kernel, g.boxes.columns))});
+        {"vector",
+         FirstOf(g.vector, VectorsDividing(kernel, g.boxes.columns))});
     auto halves = [](int64_t first) {
       std::vector<int64_t> values = {first};
       if (first > 1) values.push_back(first / 2);
@@ -352,9 +367,9 @@ class MultiReduce : public Schedule {
     if (device.is_gpu) RIDGE_RETURN_IF_ERROR(CheckRoom(g));
     Resources r;
     r.blocks = g.Blocks();
-    r.threads_per_block = static_cast<int>(g.threads);
+    r.threads_per_block = device.is_gpu ? static_cast<int>(g.threads) : 1;
     r.launches = 2;
-    r.shared_bytes = g.SharedBytes();
+    if (device.is_gpu) r.shared_bytes = g.SharedBytes();
     r.extra_bytes_written = g.PartialBytes();
     r.extra_bytes_read = r.extra_bytes_written;
     int64_t held = g.vector * (boxes.Bytes(BoxFold::kMiddle) +
@@ -376,9 +391,11 @@ class MultiReduce : public Schedule {
         static_cast<double>(PointCount(kernel, SpaceMask(kernel)));
     const double vectors = points / static_cast<double>(g.vector);
     // Read and written: outer folds by vectors, row folds once for each.
-    r.shared_ops_bytes =
-        2 * (points * static_cast<double>(boxes.Bytes(BoxFold::kOuter)) +
-             vectors * static_cast<double>(boxes.Bytes(BoxFold::kRow)));
+    if (device.is_gpu) {
+      r.shared_ops_bytes =
+          2 * (points * static_cast<double>(boxes.Bytes(BoxFold::kOuter)) +
+               vectors * static_cast<double>(boxes.Bytes(BoxFold::kRow)));
+    }
     TrafficOptions traffic;
     traffic.lane_var = kernel.space_vars - 1;
     CountTraffic(kernel, device, traffic, &r);

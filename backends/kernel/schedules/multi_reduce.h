@@ -32,6 +32,8 @@
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_MULTI_REDUCE_H_
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -46,7 +48,9 @@ inline constexpr std::array<BoxFold, 4> kBoxFolds = {
 // The space as outer x middle x row, and what goes over it. Without a fold
 // that tells them apart, all axes but the last are middle axes.
 struct Boxes {
-  uint64_t outer = 0;  // variables, as masks; none of them may take one value
+  // Variables, as masks: those before the last one that take several values,
+  // and the last one.
+  uint64_t outer = 0;
   uint64_t middle = 0;
   uint64_t row = 0;
   int64_t outer_points = 1;
@@ -63,7 +67,11 @@ struct Boxes {
   int64_t Bytes(BoxFold f) const { return bytes[static_cast<int>(f)]; }
   // Variables folded over, and those of a result.
   uint64_t Reduced(BoxFold f) const;
-  uint64_t Kept(BoxFold f) const { return (outer | middle | row) & ~Reduced(f); }
+  uint64_t Kept(BoxFold f) const {
+    return (outer | middle | row) & ~Reduced(f);
+  }
+  // Which fold a reduction over these variables is.
+  std::optional<BoxFold> FoldOver(uint64_t reduced) const;
 };
 // Unimplemented, with the rule, where the kernel has another form.
 absl::StatusOr<Boxes> FindBoxes(const Kernel& kernel);
@@ -74,9 +82,9 @@ struct MultiReduceGeometry {
   int64_t threads = 256;
   int64_t tile = 1;
   int64_t shares = 1;
-  int64_t share = 1;   // outer points of a block
-  int64_t tiles = 1;   // along the middle axes
-  int64_t pieces = 1;  // of a row
+  int64_t share = 1;     // outer points of a block
+  int64_t tiles = 1;     // along the middle axes
+  int64_t pieces = 1;    // of a row
   int64_t resident = 1;  // blocks of a multiprocessor that there is room for
 
   int64_t Blocks() const { return pieces * tiles * shares; }

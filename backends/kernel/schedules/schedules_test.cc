@@ -4,6 +4,7 @@
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/schedules/column_reduce.h"
 #include "backends/kernel/schedules/loop.h"
+#include "backends/kernel/schedules/multi_reduce.h"
 #include "backends/kernel/schedules/row_column.h"
 #include "backends/kernel/schedules/row_reduce.h"
 #include "backends/kernel/schedules/table.h"
@@ -77,6 +78,16 @@ constexpr char kRowsAndColumns[] = R"(
   c = f32[2048] reduce(d, z), dimensions={0}, to_apply=add
   ROOT o = (f32[8192,2048], f32[2048]) tuple(d, c))";
 
+constexpr char kThreeSums[] = R"(
+  x = f32[64,1024,1024] parameter(0)
+  z = f32[] constant(0)
+  e = f32[64,1024,1024] exponential(x)
+  a = f32[1024,1024] reduce(e, z), dimensions={0}, to_apply=add
+  b = f32[64,1024] reduce(e, z), dimensions={1}, to_apply=add
+  c = f32[64,1024] reduce(e, z), dimensions={2}, to_apply=add
+  ROOT o = (f32[1024,1024], f32[64,1024], f32[64,1024], f32[64,1024,1024])
+    tuple(a, b, c, e))";
+
 constexpr char kTransposed[] = R"(
   x = f32[4096,8192] parameter(0)
   y = f32[8192,4096] parameter(1)
@@ -111,6 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
                              "column_reduce"},
                       Choice{"RowsAndColumns", kRowsAndColumns,
                              GroupPattern::kRowColumn, "row_column"},
+                      Choice{"ThreeSums", kThreeSums, GroupPattern::kRowColumn,
+                             "multi_reduce"},
                       Choice{"Transposed", kTransposed,
                              GroupPattern::kTranspose, "transpose"},
                       Choice{"Chain", kChain, GroupPattern::kLoop, "loop"}),
@@ -118,8 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(SchedulesTest, EveryCombinationOfParametersCanBeUsed) {
   const DeviceLimits device;
-  for (const char* body :
-       {kRowNorm, kWideRow, kColumns, kRowsAndColumns, kTransposed, kChain}) {
+  for (const char* body : {kRowNorm, kWideRow, kColumns, kRowsAndColumns,
+                           kThreeSums, kTransposed, kChain}) {
     for (GroupPattern pattern : {GroupPattern::kLoop, GroupPattern::kRowReduce,
                                  GroupPattern::kRowColumn}) {
       auto module = KeepModule(
@@ -303,6 +316,85 @@ TEST(RowColumnTest, SpaceIsReadOnceForBothKindsOfSums) {
       Default(kRowsAndColumns, GroupPattern::kRowColumn, RowColumnSchedule());
   EXPECT_EQ(BytesOf(r), 2 * int64_t{8192} * 2048 * 4 + 2048 * 4);
   EXPECT_EQ(r.blocks, 264);
+}
+
+MultiReduceGeometry BoxesOf(const Kernel& k) {
+  auto boxes = FindBoxes(k);
+  EXPECT_EQ(boxes.status(), absl::OkStatus());
+  return MultiReduceGeometryOf(k, boxes.value_or(Boxes()), {}, DeviceLimits());
+}
+
+TEST(MultiReduceTest, SpaceIsReadOnceForSumsOverEachAxis) {
+  Resources r =
+      Default(kThreeSums, GroupPattern::kRowColumn, MultiReduceSchedule());
+  const int64_t space = int64_t{64} * 1024 * 1024;
+  EXPECT_EQ(BytesOf(r), (2 * space + 1024 * 1024 + 2 * 64 * 1024) * 4);
+  EXPECT_LT(r.extra_bytes_written, space * 4 / 5);
+}
+
+TEST(MultiReduceTest, BoxesFillTheDeviceOnce) {
+  const MultiReduceGeometry g =
+      BoxesOf(Built(kThreeSums, GroupPattern::kRowColumn));
+  EXPECT_EQ(g.boxes.outer_points, 64);
+  EXPECT_EQ(g.boxes.middle_points, 1024);
+  EXPECT_EQ(g.pieces, 1);
+  EXPECT_EQ(g.tile, 8);
+  EXPECT_EQ(g.shares, 4);
+  // A partial result a box: by tile and point, by share and row of a tile.
+  EXPECT_EQ(g.PartialBytes(),
+            (128 * 64 * 1024 + 4 * 1024 * 1024 + 64 * 1024) * 4);
+  EXPECT_LE(g.Blocks(), 132 * g.resident);
+}
+
+TEST(MultiReduceTest, WithoutAMiddleSumTilesAreSmaller) {
+  const MultiReduceGeometry g = BoxesOf(Built(R"(
+  x = f32[64,1024,1024] parameter(0)
+  z = f32[] constant(0)
+  a = f32[1024,1024] reduce(x, z), dimensions={0}, to_apply=add
+  c = f32[64,1024] reduce(x, z), dimensions={2}, to_apply=add
+  ROOT o = (f32[1024,1024], f32[64,1024]) tuple(a, c))",
+                                              GroupPattern::kRowColumn));
+  EXPECT_EQ(g.tile, 4);
+  EXPECT_EQ(g.shares, 2);
+}
+
+TEST(MultiReduceTest, LongRowsAreCutInPieces) {
+  const MultiReduceGeometry g = BoxesOf(Built(R"(
+  x = f32[512,1048576] parameter(0)
+  z = f32[] constant(0)
+  e = f32[512,1048576] exponential(x)
+  a = f32[1048576] reduce(e, z), dimensions={0}, to_apply=add
+  ROOT o = (f32[1048576], f32[512,1048576]) tuple(a, e))",
+                                              GroupPattern::kRowColumn));
+  EXPECT_EQ(g.pieces, 1024);
+  EXPECT_EQ(g.boxes.outer_points, 1);
+  EXPECT_EQ(g.boxes.middle_points, 512);
+}
+
+TEST(MultiReduceTest, RefusesWithTheRule) {
+  const auto rule = [](const char* body) {
+    return std::string(
+        MultiReduceSchedule()
+            ->CanSchedule(Built(body, GroupPattern::kRowColumn), DeviceLimits())
+            .message());
+  };
+  EXPECT_THAT(rule(R"(
+  x = f32[8,8,64] parameter(0)
+  z = f32[] constant(0)
+  s = f32[8,8] reduce(x, z), dimensions={2}, to_apply=add
+  b = f32[8,8,64] broadcast(s), dimensions={0,1}
+  d = f32[8,8,64] subtract(x, b)
+  a = f32[8,64] reduce(x, z), dimensions={0}, to_apply=add
+  ROOT o = (f32[8,8,64], f32[8,64]) tuple(d, a))"),
+              HasSubstr("multi_reduce: an output of other points"));
+  EXPECT_THAT(rule(R"(
+  x = f32[8,6,4,64] parameter(0)
+  z = f32[] constant(0)
+  a = f32[6,4,64] reduce(x, z), dimensions={0}, to_apply=add
+  b = f32[8,4,64] reduce(x, z), dimensions={1}, to_apply=add
+  c = f32[8,6,64] reduce(x, z), dimensions={2}, to_apply=add
+  ROOT o = (f32[6,4,64], f32[8,4,64], f32[8,6,64]) tuple(a, b, c))"),
+              HasSubstr("more than two sets of axes"));
 }
 
 TEST(TransposeTest, TilesUseWholeSectorsBothWays) {
