@@ -69,6 +69,7 @@ class KernelInterpreter {
         if (last_use[o] == static_cast<int64_t>(n)) values_[o] = Literal();
       }
     }
+    written_.clear();  // of the round before
     for (const Store& store : k_.stores) RIDGE_RETURN_IF_ERROR(Write(store));
     for (const auto& [b, written] : written_) {
       const int64_t count = std::count(written.begin(), written.end(), true);

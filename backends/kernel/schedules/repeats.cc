@@ -249,16 +249,15 @@ bool StreamPays(const Kernel& kernel, uint64_t mask,
 bool IsReadOnce(const Kernel& kernel, uint64_t mask, NodeId n) {
   const Node& load = kernel.nodes[n];
   if (AllVars(kernel, load.offset) != mask ||
-      kernel.index->HasDynamic(load.offset) ||
-      kernel.buffers[load.buffer].shape.ElementCount() <
-          PointCount(kernel, mask)) {
+      kernel.index->HasDynamic(load.offset)) {
     return false;
   }
-  return std::count_if(kernel.nodes.begin(), kernel.nodes.end(),
-                       [&](const Node& other) {
-                         return other.kind == NodeKind::kLoad &&
-                                other.buffer == load.buffer;
-                       }) == 1;
+  const int64_t loads = std::count_if(
+      kernel.nodes.begin(), kernel.nodes.end(), [&](const Node& other) {
+        return other.kind == NodeKind::kLoad && other.buffer == load.buffer;
+      });
+  return SaturatingMul(loads, PointCount(kernel, mask)) <=
+         kernel.buffers[load.buffer].shape.ElementCount();
 }
 
 }  // namespace ridge

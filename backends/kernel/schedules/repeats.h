@@ -60,8 +60,8 @@ bool StreamPays(const Kernel& kernel, uint64_t mask,
                 const std::vector<Repeat>& repeats, const Meeting& meeting,
                 const DeviceLimits& device);
 
-// Whether no byte is loaded twice: of an operand that has no other load, at
-// another place for each point.
+// Whether the load's operand has an element for each load of it at each point:
+// as a rule then none is loaded twice. For hints only.
 bool IsReadOnce(const Kernel& kernel, uint64_t mask, NodeId load);
 
 }  // namespace ridge

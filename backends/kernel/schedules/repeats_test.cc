@@ -93,6 +93,30 @@ TEST(RepeatsTest, GatheredRowsAndWholeOperandsDoNotRepeat) {
   }
 }
 
+TEST(RepeatsTest, HalvesOfAnOperandAreReadOnceEach) {
+  const std::string halves = R"(
+  x = f32[64,64] parameter(0)
+  a = f32[64,32] slice(x), slice={[0:64], [0:32]}
+  b = f32[64,32] slice(x), slice={[0:64], [32:64]}
+)";
+  auto once = [](const Kernel& k) {
+    int64_t count = 0;
+    for (NodeId n = 0; n < static_cast<NodeId>(k.nodes.size()); ++n) {
+      count +=
+          k.nodes[n].kind == NodeKind::kLoad && IsReadOnce(k, SpaceMask(k), n);
+    }
+    return count;
+  };
+  EXPECT_EQ(once(Built(halves + "  ROOT o = f32[64,32] add(a, b)\n")), 2);
+  // A third load of as many points cannot be of other elements.
+  EXPECT_EQ(once(Built(halves + R"(
+  c = f32[64,32] slice(x), slice={[0:64], [16:48]}
+  s = f32[64,32] add(a, b)
+  ROOT o = f32[64,32] add(s, c)
+)")),
+            0);
+}
+
 TEST(MeetingTest, RepetitionsBeyondTheCacheMeet) {
   const Kernel k = Built(Tiled(8, 4096, 4096));
   const LoopGeometry g = Geometry(k);
