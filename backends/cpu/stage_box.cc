@@ -33,18 +33,17 @@ std::string StageWriter::BoxArray(const Fold& f) const {
 
 std::string StageWriter::StartBox(const Fold& f,
                                   const std::string& count) const {
-  return absl::StrCat("for (int64_t rdg_k = 0; rdg_k < ", count, "; ++rdg_k) ",
-                      BoxArray(f), "[rdg_k] = ",
-                      FoldIdentity(Simple(f), FoldElement(f)), ";");
+  return absl::StrCat(
+      "for (int64_t rdg_k = 0; rdg_k < ", count, "; ++rdg_k) ", BoxArray(f),
+      "[rdg_k] = ", FoldIdentity(Simple(f), FoldElement(f)), ";");
 }
 
 absl::Status StageWriter::StoreBox(const Fold& f, const std::string& from) {
   const std::string v = absl::StrCat("v", kernel_.space_vars - 1);
   const std::string value =
       absl::StrCat(BoxArray(f), "[", from, v, " - rdg_c0]");
-  const std::string columns =
-      absl::StrCat("for (", index_, " ", v, " = rdg_c0; ", v, " < rdg_c1; ++",
-                   v, ") ");
+  const std::string columns = absl::StrCat(
+      "for (", index_, " ", v, " = rdg_c0; ", v, " < rdg_c1; ++", v, ") ");
   if (IsPartial(stage_, f)) {
     w_.Line(absl::StrCat(columns, "rdg_p", f.any, "[",
                          PartialAt("rdg_chunk", f), "] = ", value, ";"));
@@ -53,8 +52,8 @@ absl::Status StageWriter::StoreBox(const Fold& f, const std::string& from) {
   RIDGE_ASSIGN_OR_RETURN(std::string result,
                          FoldResultText(Simple(f), FoldElement(f), value,
                                         w_.Name(FoldInits(f)[0])));
-  w_.Line(absl::StrCat(columns, "rdg_m", f.any, "[", Linear(f.vars), "] = ",
-                       result, ";"));
+  w_.Line(absl::StrCat(columns, "rdg_m", f.any, "[", Linear(f.vars),
+                       "] = ", result, ";"));
   return absl::OkStatus();
 }
 
@@ -69,8 +68,8 @@ absl::Status StageWriter::WriteBox() {
     w_.Line(absl::StrCat("const ", index_, " rdg_c1 = rdg_c0 + ", width, " < ",
                          extent, " ? rdg_c0 + ", width, " : ", extent, ";"));
   } else {
-    w_.Line(absl::StrCat("const ", index_, " rdg_c0 = 0, rdg_c1 = ", extent,
-                         ";"));
+    w_.Line(
+        absl::StrCat("const ", index_, " rdg_c0 = 0, rdg_c1 = ", extent, ";"));
   }
   Nest nest;
   nest.folds = stage_.folds;
@@ -81,9 +80,8 @@ absl::Status StageWriter::WriteBox() {
     const Way way = WayOf(f);
     if (way == Way::kRow) continue;
     const int64_t count = width * (way == Way::kWalk ? stage_.chunk : 1);
-    absl::StrAppend(&rows_, "  rdg_row<",
-                    FoldType(Simple(f), FoldElement(f)), "> rdg_q", f.any, "(",
-                    count, ");\n");
+    absl::StrAppend(&rows_, "  rdg_row<", FoldType(Simple(f), FoldElement(f)),
+                    "> rdg_q", f.any, "(", count, ");\n");
     if (way != Way::kSplit) w_.Line(StartBox(f, absl::StrCat(count)));
   }
   RIDGE_RETURN_IF_ERROR(Hoist(targets));
@@ -106,9 +104,9 @@ absl::Status StageWriter::WriteBox() {
     if (WayOf(f) == Way::kBoth) RIDGE_RETURN_IF_ERROR(StoreBox(f, ""));
     if (WayOf(f) != Way::kWalk) continue;
     OpenLoop(stage_.split, "rdg_lo", "rdg_hi");
-    RIDGE_RETURN_IF_ERROR(StoreBox(
-        f, absl::StrCat("(int64_t)(v", stage_.split, " - rdg_lo) * ", width,
-                        " + ")));
+    RIDGE_RETURN_IF_ERROR(
+        StoreBox(f, absl::StrCat("(int64_t)(v", stage_.split, " - rdg_lo) * ",
+                                 width, " + ")));
     CloseLoop(stage_.split);
   }
   return absl::OkStatus();
@@ -137,8 +135,8 @@ absl::Status StageWriter::WriteBoxRow(const Nest& nest) {
   OpenLoop(minor, "rdg_i", "rdg_e");
   for (NodeId n : values) {
     RIDGE_RETURN_IF_ERROR(w_.Emit(n));
-    w_.Line(absl::StrCat("rdg_x", n, "[v", minor, " - rdg_i] = ", w_.Name(n),
-                         ";"));
+    w_.Line(
+        absl::StrCat("rdg_x", n, "[v", minor, " - rdg_i] = ", w_.Name(n), ";"));
   }
   for (int32_t s : nest.stores) {
     RIDGE_RETURN_IF_ERROR(w_.EmitStore(kernel_.stores[s]));
@@ -147,9 +145,9 @@ absl::Status StageWriter::WriteBoxRow(const Nest& nest) {
   for (const Fold& f : nest.folds) {
     const std::string block = absl::StrCat("rdg_x", FoldValues(f)[0]);
     if (WayOf(f) == Way::kRow) {
-      RIDGE_ASSIGN_OR_RETURN(
-          std::string text, FoldBlockText(Simple(f), FoldElement(f), Acc(f, 0),
-                                          block, "rdg_e - rdg_i"));
+      RIDGE_ASSIGN_OR_RETURN(std::string text,
+                             FoldBlockText(Simple(f), FoldElement(f), Acc(f, 0),
+                                           block, "rdg_e - rdg_i"));
       w_.Line(text);
       continue;
     }
@@ -170,9 +168,10 @@ absl::Status StageWriter::WriteBoxRow(const Nest& nest) {
         std::string text,
         FoldCombineText(Simple(f), FoldElement(f), "rdg_a[rdg_k]",
                         absl::StrCat(block, "[rdg_k]")));
-    w_.Line(absl::StrCat("for (int rdg_k = 0; rdg_k < (int)(rdg_e - rdg_i); "
-                         "++rdg_k) rdg_a[rdg_k] = ",
-                         text, ";"));
+    w_.Line(
+        absl::StrCat("for (int rdg_k = 0; rdg_k < (int)(rdg_e - rdg_i); "
+                     "++rdg_k) rdg_a[rdg_k] = ",
+                     text, ";"));
     w_.Close("}");
   }
   w_.Close("}");

@@ -229,6 +229,11 @@ MultiReduceGeometry MultiReduceGeometryOf(const Kernel& kernel,
   // A processor's thread has whole rows (backends/cpu/stages.h).
   if (!device.is_gpu) g.threads = std::max<int64_t>(1, vectors);
   g.pieces = CeilDiv(vectors, g.threads);
+  int64_t stored = 0;
+  for (int32_t m : boxes.maps) {
+    stored += kernel.buffers[kernel.stores[m].buffer].shape.ByteSize();
+  }
+  g.stream = ParameterOr(choice, "stream", stored > device.l2_bytes ? 1 : 0);
   g.resident = std::max<int64_t>(
       1, std::min<int64_t>(kResidentThreads / std::max<int64_t>(1, g.threads),
                            device.max_blocks_per_multiprocessor));
@@ -288,7 +293,8 @@ ScheduleChoice ChoiceOf(const MultiReduceGeometry& g) {
           {{"vector", g.vector},
            {"threads", g.threads},
            {"tile", g.tile},
-           {"shares", g.shares}}};
+           {"shares", g.shares},
+           {"stream", g.stream}}};
 }
 
 namespace {
@@ -347,6 +353,8 @@ class MultiReduce : public Schedule {
       if (s >= 1 && s <= g.boxes.outer_points) shares.push_back(s);
     }
     space.axes.push_back({"shares", FirstOf(g.shares, shares)});
+    space.axes.push_back({"stream", g.stream != 0 ? std::vector<int64_t>{1, 0}
+                                                  : std::vector<int64_t>{0}});
     return space;
   }
 

@@ -28,6 +28,8 @@
 //   threads  of a block
 //   tile     middle points of a block
 //   shares   blocks that share the outer points
+//   stream   1: rows and outputs of the whole space are the first to leave the
+//            cache, where partial results are to wait for the second kernel
 #ifndef RIDGE_BACKENDS_KERNEL_SCHEDULES_MULTI_REDUCE_H_
 #define RIDGE_BACKENDS_KERNEL_SCHEDULES_MULTI_REDUCE_H_
 
@@ -82,9 +84,10 @@ struct MultiReduceGeometry {
   int64_t threads = 256;
   int64_t tile = 1;
   int64_t shares = 1;
-  int64_t share = 1;     // outer points of a block
-  int64_t tiles = 1;     // along the middle axes
-  int64_t pieces = 1;    // of a row
+  int64_t share = 1;   // outer points of a block
+  int64_t tiles = 1;   // along the middle axes
+  int64_t pieces = 1;  // of a row
+  int64_t stream = 0;
   int64_t resident = 1;  // blocks of a multiprocessor that there is room for
 
   int64_t Blocks() const { return pieces * tiles * shares; }
