@@ -61,8 +61,8 @@ std::vector<bool> DriftingNodes(const Kernel& kernel) {
       drifts[n] = IsFloat(node.type);
     } else if (IsOneOf(node, {Opcode::kMultiply, Opcode::kDivide})) {
       drifts[n] = drifts[node.operands[0]] || drifts[node.operands[1]];
-    } else if (IsOneOf(node, {Opcode::kConvert, Opcode::kNegate,
-                              Opcode::kAbs})) {
+    } else if (IsOneOf(node,
+                       {Opcode::kConvert, Opcode::kNegate, Opcode::kAbs})) {
       drifts[n] = drifts[node.operands[0]];
     }
   }
@@ -95,9 +95,9 @@ std::vector<bool> LooseNodes(const Kernel& kernel,
     seen(node.guard);
     seen_in_index(node.offset);
     if (IsLongSum(kernel, node)) continue;
-    if (loose[n] && IsOneOf(node, {Opcode::kConvert, Opcode::kMultiply,
-                                   Opcode::kDivide, Opcode::kNegate,
-                                   Opcode::kAbs, Opcode::kSelect})) {
+    if (loose[n] &&
+        IsOneOf(node, {Opcode::kConvert, Opcode::kMultiply, Opcode::kDivide,
+                       Opcode::kNegate, Opcode::kAbs, Opcode::kSelect})) {
       continue;
     }
     if (IsOneOf(node, {Opcode::kMultiply, Opcode::kDivide})) {

@@ -683,12 +683,13 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
         fold.names[0], "[0], ", fold.names[1], "[0], ", lanes_of(fold), ");"));
   }
   for (const auto& [s, base] : wide) {
-    w_.Line(absl::StrCat(
-        RowGuard("").empty() ? "" : "if (in_range) ", g_.stream ? "rdg_stream_store(" : "rdg_store_vec(",
-        w_.BufferName(s->buffer), " + (", w_.Text(base), "), ",
-        Unpacked(*s) >= 0 ? absl::StrCat("rdg_pack_bf16(u", s->buffer, ")")
-                          : absl::StrCat("s", s->buffer),
-        ");"));
+    w_.Line(absl::StrCat(RowGuard("").empty() ? "" : "if (in_range) ",
+                         g_.stream ? "rdg_stream_store(" : "rdg_store_vec(",
+                         w_.BufferName(s->buffer), " + (", w_.Text(base), "), ",
+                         Unpacked(*s) >= 0
+                             ? absl::StrCat("rdg_pack_bf16(u", s->buffer, ")")
+                             : absl::StrCat("s", s->buffer),
+                         ");"));
   }
   return absl::OkStatus();
 }

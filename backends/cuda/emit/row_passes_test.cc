@@ -97,8 +97,7 @@ TEST(RowPassesTest, MaximaAndStoresOfBf16TakePairs) {
                        "  m = f32[4096] reduce(f, low), dimensions={1}, "
                        "to_apply=max\n  mb = f32",
                        all, " broadcast(m), dimensions={0}\n  d = f32", all,
-                       " subtract(f, mb)\n  ROOT o = bf16", all,
-                       " convert(d)"))
+                       " subtract(f, mb)\n  ROOT o = bf16", all, " convert(d)"))
         .source;
   };
   EXPECT_EQ(Count(text(4096), "= rdg_max_bf16x2("), 1) << text(4096);

@@ -1,5 +1,5 @@
-// RowPasses: how elements are added to a fold. Sums of products with a factor of
-// the row, folded before the factor is known; fused multiply-adds; maxima of
+// RowPasses: how elements are added to a fold. Sums of products with a factor
+// of the row, folded before the factor is known; fused multiply-adds; maxima of
 // pairs.
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/emit/row_passes.h"
@@ -33,9 +33,8 @@ NodeId RowPasses::PairsOf(NodeId n) const {
 // Pairs of a vector that was loaded.
 void RowPasses::AddPairs(const Fold& fold) {
   const bool of_row = held_.count(fold.pairs) != 0;
-  const std::string vector =
-      absl::StrCat(of_row ? "a" : "b", fold.pairs,
-                   of_row && g_.stages == 0 ? "[q]" : "");
+  const std::string vector = absl::StrCat(
+      of_row ? "a" : "b", fold.pairs, of_row && g_.stages == 0 ? "[q]" : "");
   const std::string m = absl::StrCat("m", fold.any);
   const bool is_maximum =
       kernel_.functions[kernel_.nodes[fold.any].function].simple ==

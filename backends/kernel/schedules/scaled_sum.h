@@ -18,9 +18,10 @@
 namespace ridge {
 
 struct ScaledSum {
-  NodeId term = -1;             // t
-  std::vector<NodeId> factors;  // c is their product, from the last to the first
-  bool negative = false;        // and the sign is turned
+  NodeId term = -1;  // t
+  std::vector<NodeId>
+      factors;            // c is their product, from the last to the first
+  bool negative = false;  // and the sign is turned
 };
 
 // `reduce` as a scaled sum; none where it is no sum of f32 or f64 over the last
