@@ -109,7 +109,7 @@ constexpr Case kCases[] = {
   sb = f32[4,64,8,16] broadcast(s), dimensions={0,2}
   d = f32[4,64,8,16] subtract(x, sb)
   ROOT o = (f32[4,64,8,16], f32[8,16]) tuple(d, c))",
-     "d c", Rule::kAfterColumns, GroupPattern::kLoop},
+     "d c", Rule::kReductions, GroupPattern::kLoop},
     {"AColumnSumHasAnEpilogueOfItsOwnSize", R"(
   x = f32[64,128] parameter(0)
   zero = f32[] constant(0)

@@ -266,7 +266,7 @@ TEST(RowReduceTest, RowsInPiecesAreReadOnceByVectorsThatDivideThem) {
   EXPECT_EQ(g.vector, 4);
   EXPECT_EQ(g.cluster, 8);
   EXPECT_TRUE(g.cached);
-  EXPECT_EQ(g.stages, 2);
+  EXPECT_EQ(g.stages, 1);
   EXPECT_EQ(g.resident, 3);
   auto r = RowReduceSchedule()->Use(k, ChoiceOf(g), DeviceLimits());
   ASSERT_EQ(r.status(), absl::OkStatus());
