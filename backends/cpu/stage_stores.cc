@@ -135,7 +135,7 @@ absl::Status StageWriter::WriteStores(const Nest& nest,
                                : absl::StrCat(breaks[k + 1]);
       }
       OpenLoop(v, lo, hi);
-      RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
+      RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce));
       CloseLoop(v);
     }
     return absl::OkStatus();
@@ -151,7 +151,7 @@ absl::Status StageWriter::WriteStores(const Nest& nest,
                        " + rdg_l;"));
   bound_ |= Bit(v);
   DefineStored();
-  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
+  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce));
   CloseLoop(v);
   w_.Close("}");
   w_.Bind(v, -1);

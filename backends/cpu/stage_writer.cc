@@ -392,7 +392,7 @@ absl::Status StageWriter::WriteNest(const Nest& nest) {
   for (const Fold& f : nest.folds) RIDGE_RETURN_IF_ERROR(OpenFold(f));
   std::vector<int32_t> vars = VarsOf(nest.vars);
   if (vars.empty()) {
-    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, -1));
+    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce));
   } else {
     if (stage_.tile > 0) {
       int32_t v = vars.back();
@@ -401,12 +401,20 @@ absl::Status StageWriter::WriteNest(const Nest& nest) {
                            ") {"));
       RIDGE_RETURN_IF_ERROR(WriteTransposedLoads(nest, v));
     }
-    for (size_t k = 0; k + 1 < vars.size(); ++k) {
+    const int64_t rounds =
+        vars.size() < 2
+            ? 0
+            : RoundsOfBlock(nest, vars[vars.size() - 2], vars.back());
+    // The loops around what is written as one.
+    const size_t around = vars.size() - (rounds > 0 ? 2 : 1);
+    for (size_t k = 0; k < around; ++k) {
       OpenLoop(vars[k], Lo(vars[k]), Hi(vars[k]));
       RIDGE_RETURN_IF_ERROR(Hoist(targets));
     }
-    RIDGE_RETURN_IF_ERROR(WriteInner(nest, keeps, vars.back()));
-    for (size_t k = vars.size() - 1; k-- > 0;) CloseLoop(vars[k]);
+    RIDGE_RETURN_IF_ERROR(
+        rounds > 0 ? WriteRounds(nest, keeps, vars[around], vars.back(), rounds)
+                   : WriteInner(nest, keeps, vars.back()));
+    for (size_t k = around; k-- > 0;) CloseLoop(vars[k]);
     if (stage_.tile > 0) w_.Close("}");
   }
   for (const Fold& f : nest.folds) RIDGE_RETURN_IF_ERROR(CloseFold(f));
@@ -422,7 +430,7 @@ absl::Status StageWriter::WriteInner(const Nest& nest,
         "(rdg_t + ", stage_.tile, " < ", kernel_.vars[v].extent, " ? rdg_t + ",
         stage_.tile, " : ", kernel_.vars[v].extent, ")");
     OpenLoop(v, "rdg_t", end);
-    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
+    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce));
     CloseLoop(v);
     return absl::OkStatus();
   }
@@ -432,7 +440,7 @@ absl::Status StageWriter::WriteInner(const Nest& nest,
   for (const Fold& f : nest.folds) blocked = blocked && f.simple;
   if (blocked) return WriteBlocks(nest, keeps, v);
   OpenLoop(v, Lo(v), Hi(v));
-  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
+  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce));
   CloseLoop(v);
   return absl::OkStatus();
 }
@@ -449,15 +457,64 @@ absl::Status StageWriter::WriteBlocks(const Nest& nest,
                          "[RDG_BLOCK];"));
   }
   OpenLoop(v, "rdg_i", "rdg_e");
-  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kBlock, v));
+  block_place_ = absl::StrCat("v", v, " - rdg_i");
+  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kBlock));
   CloseLoop(v);
+  RIDGE_RETURN_IF_ERROR(FoldBlocks(nest, "rdg_e - rdg_i"));
+  w_.Close("}");
+  return absl::OkStatus();
+}
+
+absl::Status StageWriter::FoldBlocks(const Nest& nest,
+                                     const std::string& count) {
   for (const Fold& f : nest.folds) {
     RIDGE_ASSIGN_OR_RETURN(
         std::string text,
         FoldBlockText(Simple(f), FoldElement(f), absl::StrCat("rdg_a", f.any),
-                      absl::StrCat("rdg_x", f.any), "rdg_e - rdg_i"));
+                      absl::StrCat("rdg_x", f.any), count));
     w_.Line(text);
   }
+  return absl::OkStatus();
+}
+
+int64_t StageWriter::RoundsOfBlock(const Nest& nest, int32_t outer,
+                                   int32_t inner) const {
+  constexpr int64_t kBlock = 1024;  // RDG_BLOCK
+  const int64_t length = kernel_.vars[inner].extent;
+  if (stage_.tile > 0 || nest.folds.empty() || InLanes(nest.folds[0]) ||
+      inner == stage_.split || length == 0 || 2 * length > kBlock) {
+    return 0;
+  }
+  for (const Fold& f : nest.folds) {
+    if (!f.simple) return 0;
+  }
+  return std::min(kBlock / length, kernel_.vars[outer].extent);
+}
+
+absl::Status StageWriter::WriteRounds(const Nest& nest,
+                                      const std::vector<NodeId>& keeps,
+                                      int32_t outer, int32_t inner,
+                                      int64_t rounds) {
+  const int64_t length = kernel_.vars[inner].extent;
+  w_.Open(absl::StrCat("for (", index_, " rdg_i = ", Lo(outer), "; rdg_i < ",
+                       Hi(outer), "; rdg_i += ", rounds, ") {"));
+  w_.Line(absl::StrCat("const ", index_, " rdg_e = rdg_i + ", rounds, " < ",
+                       Hi(outer), " ? rdg_i + ", rounds, " : ", Hi(outer),
+                       ";"));
+  for (const Fold& f : nest.folds) {
+    w_.Line(absl::StrCat(CarryType(FoldElement(f)), " rdg_x", f.any,
+                         "[RDG_BLOCK];"));
+  }
+  OpenLoop(outer, "rdg_i", "rdg_e");
+  RIDGE_RETURN_IF_ERROR(Hoist(NestTargets(nest)));
+  OpenLoop(inner, Lo(inner), Hi(inner));
+  block_place_ =
+      absl::StrCat("(v", outer, " - rdg_i) * ", length, " + v", inner);
+  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kBlock));
+  CloseLoop(inner);
+  CloseLoop(outer);
+  RIDGE_RETURN_IF_ERROR(
+      FoldBlocks(nest, absl::StrCat("(rdg_e - rdg_i) * ", length)));
   w_.Close("}");
   return absl::OkStatus();
 }
@@ -511,7 +568,7 @@ absl::Status StageWriter::WriteLanes(const Nest& nest,
       RIDGE_RETURN_IF_ERROR(w_.Emit(n));
       w_.Line(absl::StrCat("rdg_y", n, "[rdg_j][rdg_l] = ", w_.Name(n), ";"));
     }
-    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kNot, v));
+    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kNot));
     CloseLoop(v);
     w_.Close("}");
   }
@@ -528,7 +585,7 @@ absl::Status StageWriter::WriteLanes(const Nest& nest,
     w_.Close("}");
   } else {
     point();
-    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kLane, v));
+    RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kLane));
     CloseLoop(v);
   }
   for (const Fold& f : nest.folds) {
@@ -540,22 +597,22 @@ absl::Status StageWriter::WriteLanes(const Nest& nest,
   }
   w_.Close("}");
   OpenLoop(v, "rdg_w", Hi(v));
-  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce, v));
+  RIDGE_RETURN_IF_ERROR(WriteBody(nest, keeps, Take::kAtOnce));
   CloseLoop(v);
   w_.Close("}");
   return absl::OkStatus();
 }
 
 absl::Status StageWriter::WriteBody(const Nest& nest,
-                                    const std::vector<NodeId>& keeps, Take take,
-                                    int32_t v) {
+                                    const std::vector<NodeId>& keeps,
+                                    Take take) {
   for (const Fold& f : nest.folds) {
     std::vector<NodeId> values = FoldValues(f);
     RIDGE_RETURN_IF_ERROR(w_.Emit(values));
     switch (take) {
       case Take::kBlock:
-        w_.Line(absl::StrCat("rdg_x", f.any, "[v", v,
-                             " - rdg_i] = ", w_.Name(values[0]), ";"));
+        w_.Line(absl::StrCat("rdg_x", f.any, "[", block_place_,
+                             "] = ", w_.Name(values[0]), ";"));
         break;
       case Take::kLane:
         RIDGE_RETURN_IF_ERROR(FoldLane(f, values));

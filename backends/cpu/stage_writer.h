@@ -86,6 +86,14 @@ class StageWriter {
   // The innermost loop in blocks, whose elements are folded together.
   absl::Status WriteBlocks(const Nest& nest, const std::vector<NodeId>& keeps,
                            int32_t v);
+  // Rounds of the loop over `outer` whose short innermost loops over `inner`
+  // fill one block; 0: each of these is long enough, or not of one length.
+  int64_t RoundsOfBlock(const Nest& nest, int32_t outer, int32_t inner) const;
+  // Both loops, so that as many rounds are folded together.
+  absl::Status WriteRounds(const Nest& nest, const std::vector<NodeId>& keeps,
+                           int32_t outer, int32_t inner, int64_t rounds);
+  // What was written to the folds' blocks joins their accumulators.
+  absl::Status FoldBlocks(const Nest& nest, const std::string& count);
   // The innermost loop in kLanes lanes, each with accumulators of its own.
   absl::Status WriteLanes(const Nest& nest, const std::vector<NodeId>& keeps,
                           int32_t v);
@@ -104,10 +112,10 @@ class StageWriter {
   absl::Status WriteTransposedLoads(const Nest& nest, int32_t minor);
   std::string TileEnd(int32_t minor) const;
   // The innermost statements. How a fold takes its element: at once, through a
-  // block (numbered by `v`), in a lane, or not here.
+  // block (at block_place_), in a lane, or not here.
   enum class Take : uint8_t { kAtOnce, kBlock, kLane, kNot };
   absl::Status WriteBody(const Nest& nest, const std::vector<NodeId>& keeps,
-                         Take take, int32_t v);
+                         Take take);
 
   // ---- Folds ----
 
@@ -181,6 +189,7 @@ class StageWriter {
   std::vector<std::vector<NodeId>> keeps_;
   std::string rows_;
   size_t nest_ = 0;
+  std::string block_place_;  // where in a block an element goes
 };
 
 }  // namespace ridge

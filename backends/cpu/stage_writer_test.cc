@@ -100,6 +100,34 @@ ENTRY e {
   }
 }
 
+TEST(StageWriterTest, ShortInnerLoopsAreFoldedTogether) {
+  for (int64_t n : {1, 5, 64, 513}) {
+    for (int64_t m : {1, 3, 16, 31, 512, 513}) {
+      SCOPED_TRACE(absl::StrCat(n, " rounds of ", m));
+      const std::string source = Check(Sized(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b) }
+ENTRY e {
+  x = f32[3,<n>,4,<m>] parameter(0)
+  zero = f32[] constant(0)
+  low = f32[] constant(-inf)
+  s = f32[3,4] reduce(x, zero), dimensions={1,3}, to_apply=add
+  l = f32[3,4] reduce(x, low), dimensions={1,3}, to_apply=max
+  ROOT r = (f32[3,4], f32[3,4]) tuple(s, l)
+})",
+                                             n, m));
+      EXPECT_EQ(
+          absl::StrContains(source, absl::StrCat("(rdg_e - rdg_i) * ", m, ")")),
+          n > 1 && m > 1 && m <= 512)
+          << source;
+    }
+  }
+}
+
 TEST(StageWriterTest, AStartThatChangesTheResultIsTakenOnce) {
   for (int64_t n : {3, 512, 700}) {
     SCOPED_TRACE(n);

@@ -2,8 +2,8 @@
 //   golden_backend --backend=cuda $RIDGE_SHARED/hlo/small
 //   golden_backend --modules=corpus/modules golden
 // Each NAME.safetensors of a folder holds the arguments and XLA's results of
-// NAME.hlo. Prints what fails, and a line of totals. Exit code 2 where something
-// failed.
+// NAME.hlo. Prints what fails, and a line of totals. Exit code 2 where
+// something failed.
 #include <gflags/gflags.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@
 #include "tools/common/load.h"
 
 DEFINE_string(backend, "cpu", "cpu or cuda.");
-DEFINE_string(modules, "", "Where the .hlo files are; empty: with the results.");
+DEFINE_string(modules, "",
+              "Where the .hlo files are; empty: with the results.");
 DEFINE_string(strategy, "greedy", "none or greedy.");
 DEFINE_string(shard, "0:1", "INDEX:COUNT: every COUNT-th module from INDEX.");
 
@@ -103,8 +104,8 @@ absl::StatusOr<int> Main(const std::vector<std::string>& folders) {
     // What XLA itself computed otherwise, for a reason that golden_test checks.
     const GoldenException* exception = FindGoldenException(all[n].name);
     if (exception == nullptr) {
-      exception = FindGoldenException(
-          absl::StrCat(all[n].folder, "/", all[n].name));
+      exception =
+          FindGoldenException(absl::StrCat(all[n].folder, "/", all[n].name));
     }
     if (exception != nullptr && exception->reason == GoldenReason::kEndless) {
       ++known;  // on a device nothing would end it
