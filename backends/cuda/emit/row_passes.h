@@ -86,6 +86,9 @@ class RowPasses {
   const std::vector<Store>& after_columns() const { return after_columns_; }
 
  private:
+  // Emitter variables, in the order of NewVar.
+  enum : int64_t { kRow = 0, kChunk = 1, kThread = 2, kLane = 3 };
+
   bool IsRowFold(NodeId n) const;
   // Threads of a row meet once a turn.
   bool OneMeeting() const { return last_pass_ == 1; }
