@@ -1,8 +1,11 @@
 #include "fusion/plan_io.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fusion/built_io.h"
@@ -131,6 +134,15 @@ absl::StatusOr<Plan> PlanFromProto(const PlanProto& proto,
   Plan plan;
   plan.strategy = proto.strategy();
   plan.note = proto.note();
+  // Both stand in tables that people read.
+  for (const std::string* text : {&plan.strategy, &plan.note}) {
+    if (std::any_of(text->begin(), text->end(),
+                    [](char c) { return absl::ascii_iscntrl(c); })) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the plan's ", text == &plan.note ? "note" : "strategy", " \"",
+          absl::CHexEscape(*text), "\" has control characters"));
+    }
+  }
   plan.module_fingerprint = FingerprintModule(module);
   if (proto.module_fingerprint() != plan.module_fingerprint) {
     return absl::InvalidArgumentError(absl::StrCat(

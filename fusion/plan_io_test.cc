@@ -69,6 +69,15 @@ TEST_F(PlanIoTest, ABrokenInvariantIsNamed) {
                        AllOf(HasSubstr("%e"), HasSubstr("stored by no"))));
 }
 
+TEST_F(PlanIoTest, ControlCharactersInATextAreRefused) {
+  plan_.strategy = "greedy\033[31m";
+  EXPECT_THAT(PlanFromText(PlanToText(*module_, plan_), *module_, "p.txt"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("p.txt"),
+                             HasSubstr("strategy \"greedy\\x1b[31m"),
+                             HasSubstr("control characters"))));
+}
+
 TEST_F(PlanIoTest, OtherTextIsNoPlan) {
   for (const char* text : {"", "HloModule m", "\x01\x02\x7f", "{}{}"}) {
     EXPECT_THAT(PlanFromText(text, *module_, "p"),
