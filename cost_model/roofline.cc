@@ -23,6 +23,7 @@ constexpr double kTailShare = 0.5;
 absl::StatusOr<Resources> ResourcesOf(const Kernel& kernel,
                                       const ScheduleChoice& choice,
                                       const DeviceLimits& limits) {
+  RIDGE_RETURN_IF_ERROR(CheckChoice(kernel, choice, limits));
   if (!choice.name.empty()) {
     RIDGE_ASSIGN_OR_RETURN(const Schedule* s, FindSchedule(choice.name));
     absl::StatusOr<Resources> r = s->Use(kernel, choice, limits);

@@ -95,6 +95,13 @@ class Schedule {
 absl::Span<const Schedule* const> AllSchedules();
 // NotFound names the known ones.
 absl::StatusOr<const Schedule*> FindSchedule(absl::string_view name);
+// Whether a choice from outside (a plan) names parameters that the schedule has
+// for this kernel, with values of theirs. InvalidArgument names the parameter,
+// its value and what it may be. A schedule that cannot serve the kernel is not
+// looked into (another one runs instead), and neither is a CPU's, which has no
+// parameters.
+absl::Status CheckChoice(const Kernel& kernel, const ScheduleChoice& choice,
+                         const DeviceLimits& device);
 // The kernel's own choice where it has one, else the default of the first
 // schedule that can serve it.
 absl::StatusOr<ScheduleChoice> ChooseSchedule(const Kernel& kernel,

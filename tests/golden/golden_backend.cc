@@ -98,6 +98,11 @@ absl::StatusOr<int> Main(const std::vector<std::string>& folders) {
                          MakeNamedBackend(FLAGS_backend));
   RIDGE_ASSIGN_OR_RETURN(DeviceDescription device,
                          LoadDeviceFor("", FLAGS_backend));
+  if (index >= all.size()) {
+    return absl::NotFoundError(
+        absl::StrCat("nothing to run: ", all.size(),
+                     " stored results in the folders, shard ", FLAGS_shard));
+  }
   int64_t modules = 0, known = 0, failures = 0;
   for (size_t n = index; n < all.size(); n += count) {
     ++modules;

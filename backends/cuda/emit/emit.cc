@@ -64,6 +64,7 @@ absl::StatusOr<EmittedKernel> EmitKernel(const Kernel& kernel,
     emitted.source = WithUsedPrelude(emitted.source);
     return emitted;
   };
+  RIDGE_RETURN_IF_ERROR(CheckChoice(kernel, choice, device));
   // A loop's rounds are no kernel by themselves.
   if (kernel.loop.has_value()) return attempt("sequential", choice);
   absl::StatusOr<EmittedKernel> emitted = absl::UnimplementedError("no choice");

@@ -185,6 +185,44 @@ Resources Default(const char* body, GroupPattern pattern,
   return r.ok() ? *r : Resources();
 }
 
+TEST(ChoiceCheckTest, OnlyValuesThatAScheduleHasForTheKernel) {
+  const DeviceLimits device;
+  const Kernel k = Built(kRowNorm, GroupPattern::kRowReduce);
+  for (const Schedule* s : AllSchedules()) {
+    if (!s->CanSchedule(k, device).ok() || s == LoopSchedule()) continue;
+    EXPECT_EQ(CheckChoice(k, s->Default(k, device), device), absl::OkStatus());
+    for (const ParameterSpace::Axis& axis : s->Parameters(k, device).axes) {
+      for (int64_t value : axis.values) {
+        EXPECT_EQ(CheckChoice(k, {std::string(s->name()), {{axis.name, value}}},
+                              device),
+                  absl::OkStatus());
+      }
+      for (int64_t value : {int64_t{-1}, int64_t{1000}, int64_t{1} << 62}) {
+        EXPECT_THAT(
+            std::string(
+                CheckChoice(k, {std::string(s->name()), {{axis.name, value}}},
+                            device)
+                    .message()),
+            HasSubstr(axis.name + " is " + std::to_string(value)));
+      }
+    }
+  }
+  EXPECT_THAT(
+      std::string(
+          CheckChoice(k, {"row_reduce", {{"bogus", 1}}}, device).message()),
+      HasSubstr("has no parameter bogus; it has vector, threads"));
+  EXPECT_THAT(
+      std::string(CheckChoice(k, {"", {{"threads", 128}}}, device).message()),
+      HasSubstr("parameters of no schedule"));
+  EXPECT_THAT(std::string(CheckChoice(k, {"loop", {}}, device).message()),
+              HasSubstr("row_reduce serves this one"));
+  // A CPU has none.
+  DeviceLimits cpu;
+  cpu.is_gpu = false;
+  EXPECT_EQ(CheckChoice(k, {"row_reduce", {{"bogus", 1}}}, cpu),
+            absl::OkStatus());
+}
+
 TEST(RowReduceTest, RowIsReadOnceAndWrittenOnce) {
   Resources r =
       Default(kRowNorm, GroupPattern::kRowReduce, RowReduceSchedule());
