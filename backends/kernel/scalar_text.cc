@@ -311,6 +311,10 @@ absl::string_view CarryType(ElementType type) {
   return StorageType(type);
 }
 
+int64_t CarryBytes(ElementType type) {
+  return IsSmallFloat(type) ? 4 : StorageBytes(type);
+}
+
 std::string LoadText(ElementType type, absl::string_view storage) {
   if (IsPred(type)) return absl::StrCat("(", storage, " != 0)");
   if (IsSmallFloat(type)) {

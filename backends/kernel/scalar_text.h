@@ -40,6 +40,8 @@ std::string ScalarPrelude(Dialect dialect);
 
 absl::string_view StorageType(ElementType type);
 absl::string_view CarryType(ElementType type);
+// Of a carried value: small floats are carried as f32.
+int64_t CarryBytes(ElementType type);
 // A storage expression as a carried value, and back.
 std::string LoadText(ElementType type, absl::string_view storage);
 std::string StoreText(ElementType type, absl::string_view carried);

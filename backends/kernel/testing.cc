@@ -86,6 +86,22 @@ absl::StatusOr<const Module*> KeepModule(absl::string_view hlo) {
   return kept.back().get();
 }
 
+absl::StatusOr<Kernel> BuildEntry(absl::string_view lines,
+                                  GroupPattern pattern) {
+  RIDGE_ASSIGN_OR_RETURN(
+      const Module* module,
+      KeepModule(absl::StrCat("HloModule m\n"
+                              "add { a = f32[] parameter(0)\n"
+                              "  b = f32[] parameter(1)\n"
+                              "  ROOT r = f32[] add(a, b) }\n"
+                              "max { a = f32[] parameter(0)\n"
+                              "  b = f32[] parameter(1)\n"
+                              "  ROOT r = f32[] maximum(a, b) }\n"
+                              "ENTRY e {\n",
+                              lines, "\n}\n")));
+  return BuildKernel(WholeEntry(*module, pattern));
+}
+
 absl::Status CheckKernel(absl::string_view hlo, GroupPattern pattern,
                          Kernel* kernel_out) {
   RIDGE_ASSIGN_OR_RETURN(const Module* module, KeepModule(hlo));

@@ -38,6 +38,11 @@ absl::Status CheckKernel(absl::string_view hlo, GroupPattern pattern,
 // Parses, and keeps the module alive for the life of the process.
 absl::StatusOr<const Module*> KeepModule(absl::string_view hlo);
 
+// The kernel of WholeEntry, of a kept module whose entry has these lines; they
+// may reduce by `add` and `max` of f32.
+absl::StatusOr<Kernel> BuildEntry(absl::string_view lines,
+                                  GroupPattern pattern);
+
 }  // namespace ridge
 
 #endif  // RIDGE_BACKENDS_KERNEL_TESTING_H_

@@ -225,16 +225,7 @@ const Case kCases[] = {
 class EmitTest : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    auto module = KeepModule(
-        absl::StrCat("HloModule m\n"
-                     "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
-                     "  ROOT r = f32[] add(a, b) }\n"
-                     "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
-                     "  ROOT r = f32[] maximum(a, b) }\n"
-                     "ENTRY e {",
-                     GetParam().body, "\n}\n"));
-    ASSERT_EQ(module.status(), absl::OkStatus());
-    auto kernel = BuildKernel(WholeEntry(**module, GetParam().pattern));
+    auto kernel = BuildEntry(GetParam().body, GetParam().pattern);
     ASSERT_EQ(kernel.status(), absl::OkStatus());
     auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
     ASSERT_EQ(emitted.status(), absl::OkStatus());
@@ -265,22 +256,15 @@ TEST_P(EmitTest, CompilesWithoutSpills) {
 }
 
 TEST(RingTest, LongRowsAreOnTheirWayBeforeTheirTurn) {
-  auto module = KeepModule(R"(HloModule m
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b) }
-ENTRY e {
-  x = bf16[4096,131072] parameter(0)
+  auto kernel = BuildEntry(R"(  x = bf16[4096,131072] parameter(0)
   f = f32[4096,131072] convert(x)
   t = f32[4096,131072] tanh(f)
   z = f32[] constant(0)
   s = f32[4096] reduce(t, z), dimensions={1}, to_apply=add
   sb = f32[4096,131072] broadcast(s), dimensions={0}
   d = f32[4096,131072] subtract(t, sb)
-  ROOT o = bf16[4096,131072] convert(d)
-})");
-  ASSERT_EQ(module.status(), absl::OkStatus());
-  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kRowReduce));
+  ROOT o = bf16[4096,131072] convert(d))",
+                           GroupPattern::kRowReduce);
   ASSERT_EQ(kernel.status(), absl::OkStatus());
   auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
   ASSERT_EQ(emitted.status(), absl::OkStatus());
@@ -292,19 +276,12 @@ ENTRY e {
 }
 
 TEST(FinishTest, SeveralColumnsOfABlockKeepTheirWarpsApart) {
-  auto module = KeepModule(R"(HloModule m
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b) }
-ENTRY e {
-  x = f32[392,16] parameter(0)
+  auto kernel = BuildEntry(R"(  x = f32[392,16] parameter(0)
   z = f32[] constant(0)
   t = f32[392,16] tanh(x)
   c = f32[16] reduce(t, z), dimensions={0}, to_apply=add
-  ROOT o = (f32[392,16], f32[16]) tuple(t, c)
-})");
-  ASSERT_EQ(module.status(), absl::OkStatus());
-  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kRowColumn));
+  ROOT o = (f32[392,16], f32[16]) tuple(t, c))",
+                           GroupPattern::kRowColumn);
   ASSERT_EQ(kernel.status(), absl::OkStatus());
   auto emitted = EmitKernel(*kernel, ScheduleChoice(), DeviceLimits());
   ASSERT_EQ(emitted.status(), absl::OkStatus());

@@ -157,10 +157,7 @@ std::vector<int64_t> ScratchBytes(const Kernel& kernel,
   std::vector<int64_t> bytes;
   for (const Fold& f : folds) {
     for (NodeId v : f.values) {
-      const ElementType t = kernel.nodes[v].type;
-      const int64_t width =
-          Info(t).bits < 32 && IsFloat(t) ? 4 : StorageBytes(t);
-      bytes.push_back(shares * columns * width);
+      bytes.push_back(shares * columns * CarryBytes(kernel.nodes[v].type));
     }
   }
   return bytes;

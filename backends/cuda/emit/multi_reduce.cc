@@ -35,44 +35,6 @@ enum : int64_t { kOuterPoint = 0, kMiddlePoint = 1, kThread = 2, kLane = 3 };
 constexpr int64_t kFinishLanes = 4;
 constexpr int64_t kManyParts = 32;
 
-// Vectors that are read or written once: the first to leave the cache.
-constexpr char kStreamHelpers[] = R"cuda(
-template <typename T, int N>
-RDG_FN rdg_vec<T, N> rdg_load_once(const T* p) {
-  rdg_vec<T, N> v;
-  unsigned w[4];
-  if constexpr (sizeof(v) == 16) {
-    asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-        : "l"(__cvta_generic_to_global(p)));
-    memcpy(&v, w, 16);
-  } else if constexpr (sizeof(v) == 8) {
-    asm("ld.global.cs.v2.u32 {%0, %1}, [%2];"
-        : "=r"(w[0]), "=r"(w[1]) : "l"(__cvta_generic_to_global(p)));
-    memcpy(&v, w, 8);
-  } else {
-    v = rdg_load_vec<T, N>(p);
-  }
-  return v;
-}
-template <typename T, int N>
-RDG_FN void rdg_store_once(T* p, const rdg_vec<T, N>& v) {
-  unsigned w[4];
-  if constexpr (sizeof(v) == 16) {
-    memcpy(w, &v, 16);
-    asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
-                 :: "l"(__cvta_generic_to_global(p)), "r"(w[0]), "r"(w[1]),
-                    "r"(w[2]), "r"(w[3]));
-  } else if constexpr (sizeof(v) == 8) {
-    memcpy(w, &v, 8);
-    asm volatile("st.global.cs.v2.u32 [%0], {%1, %2};"
-                 :: "l"(__cvta_generic_to_global(p)), "r"(w[0]), "r"(w[1]));
-  } else {
-    rdg_store_vec(p, v);
-  }
-}
-)cuda";
-
 struct KindFolds {
   BoxFold kind = BoxFold::kRow;
   std::vector<Fold> folds;
@@ -308,7 +270,7 @@ class MultiReduceEmitter {
   std::string LoadOf(NodeId n) {
     const Node& node = kernel_.nodes[n];
     const bool once = g_.stream != 0 && ahead_[n];
-    return absl::StrCat(once ? "rdg_load_once<" : "rdg_load_vec<",
+    return absl::StrCat(once ? "rdg_stream_load<" : "rdg_load_vec<",
                         StorageType(kernel_.buffers[node.buffer].shape.type()),
                         ", ", g_.vector, ">(", w_.BufferName(node.buffer),
                         " + (", w_.Text(base_[n]), "))");
@@ -432,7 +394,7 @@ class MultiReduceEmitter {
     RIDGE_RETURN_IF_ERROR(Elements(roots, needs, wide));
     for (const auto& [s, base] : wide) {
       w_.Line(
-          absl::StrCat(g_.stream != 0 ? "rdg_store_once(" : "rdg_store_vec(",
+          absl::StrCat(g_.stream != 0 ? "rdg_stream_store(" : "rdg_store_vec(",
                        w_.BufferName(kernel_.stores[s].buffer), " + (",
                        w_.Text(base), "), s", s, ");"));
     }
@@ -634,10 +596,8 @@ absl::StatusOr<EmittedKernel> EmitMultiReduce(const Kernel& kernel,
   Launch finish;
   RIDGE_ASSIGN_OR_RETURN(std::string second, emitter.Second(&finish));
   BodyWriter probe(kernel, Dialect::kCuda);
-  RIDGE_ASSIGN_OR_RETURN(
-      emitted.source,
-      WholeFile(probe, absl::StrCat(g.stream != 0 ? kStreamHelpers : "", first,
-                                    second)));
+  RIDGE_ASSIGN_OR_RETURN(emitted.source,
+                         WholeFile(probe, absl::StrCat(first, second)));
   emitted.scratch_bytes = emitter.Scratch();
   emitted.launches = {walk, finish};
   return emitted;

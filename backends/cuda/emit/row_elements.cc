@@ -98,7 +98,7 @@ absl::Status RowPasses::EmitElements(int pass, absl::Span<const NodeId> roots,
     needs_lanes = needs_lanes || (!again_ && ColumnPass(fold) == pass);
   }
   for (const Fold& fold : folds) {
-    if (fold.pairs >= 0) AddPairs(fold);
+    AddPairs(fold);
     needs_lanes = needs_lanes || fold.pairs < 0;
   }
   if (!needs_lanes) return absl::OkStatus();

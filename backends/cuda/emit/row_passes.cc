@@ -21,14 +21,6 @@ constexpr int64_t kOtherRegisters = 40;
 constexpr int64_t kOtherWithRing = 28;
 constexpr int64_t kRegisters = 65536;  // of a multiprocessor
 
-// Two of the fold's neutral elements.
-const char* PairStart(const Kernel& kernel, NodeId fold) {
-  return kernel.functions[kernel.nodes[fold].function].simple ==
-                 Opcode::kMaximum
-             ? "0xff80ff80u"
-             : "0x7f807f80u";
-}
-
 }  // namespace
 
 RowPasses::RowPasses(const Kernel& kernel, const RowGeometry& geometry,
@@ -494,13 +486,7 @@ absl::Status RowPasses::EmitPass(int pass) {
 absl::Status RowPasses::DeclareFolds(const std::vector<Fold>& folds) {
   for (const Fold& fold : folds) {
     RIDGE_RETURN_IF_ERROR(w_.Emit(fold.inits));
-    if (fold.pairs >= 0) {
-      w_.Line(absl::StrCat("uint32_t m", fold.any, "[", g_.vector / 2, "];"));
-      w_.Line("#pragma unroll");
-      w_.Line(absl::StrCat("for (int i = 0; i < ", g_.vector / 2, "; ++i) m",
-                           fold.any, "[i] = ", PairStart(kernel_, fold.any),
-                           ";"));
-    }
+    DeclarePairs(fold);
     // One accumulator a lane: short chains of dependent additions.
     const int64_t lanes = fold.online ? 1 : g_.vector;
     for (size_t p = 0; p < fold.names.size(); ++p) {

@@ -136,6 +136,10 @@ class RowPasses {
   // (row_scaled.cc).
   absl::Status EmitScaled(int pass);
   absl::Status EmitAgain(const Fold& fold, int pass);
+  // A fold's pairs, where it has such: one accumulator for two lanes; those of
+  // a vector join it; at the end they are the lanes' (row_scaled.cc).
+  bool IsMaximum(const Fold& fold) const;
+  void DeclarePairs(const Fold& fold);
   void AddPairs(const Fold& fold);
   void TakePairs(const Fold& fold);
   absl::StatusOr<std::string> AddElement(

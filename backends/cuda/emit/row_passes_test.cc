@@ -16,16 +16,7 @@ namespace {
 
 EmittedKernel Emitted(const std::string& body,
                       const ScheduleChoice& choice = {}) {
-  auto module = KeepModule(
-      absl::StrCat("HloModule m\n"
-                   "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
-                   "  ROOT r = f32[] add(a, b) }\n"
-                   "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
-                   "  ROOT r = f32[] maximum(a, b) }\n"
-                   "ENTRY e {",
-                   body, "\n}\n"));
-  EXPECT_EQ(module.status(), absl::OkStatus());
-  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kRowReduce));
+  auto kernel = BuildEntry(body, GroupPattern::kRowReduce);
   EXPECT_EQ(kernel.status(), absl::OkStatus());
   auto emitted = EmitKernel(*kernel, choice, DeviceLimits());
   EXPECT_EQ(emitted.status(), absl::OkStatus());

@@ -30,22 +30,32 @@ NodeId RowPasses::PairsOf(NodeId n) const {
                                                                       : -1;
 }
 
-// Pairs of a vector that was loaded.
+bool RowPasses::IsMaximum(const Fold& fold) const {
+  return kernel_.functions[kernel_.nodes[fold.any].function].simple ==
+         Opcode::kMaximum;
+}
+
+void RowPasses::DeclarePairs(const Fold& fold) {
+  if (fold.pairs < 0) return;
+  w_.Line(absl::StrCat("uint32_t m", fold.any, "[", g_.vector / 2, "];"));
+  w_.Line("#pragma unroll");
+  w_.Line(absl::StrCat(
+      "for (int i = 0; i < ", g_.vector / 2, "; ++i) m", fold.any,
+      "[i] = ", IsMaximum(fold) ? "0xff80ff80u" : "0x7f807f80u", ";"));
+}
+
 void RowPasses::AddPairs(const Fold& fold) {
+  if (fold.pairs < 0) return;
   const bool of_row = held_.count(fold.pairs) != 0;
   const std::string vector = absl::StrCat(
       of_row ? "a" : "b", fold.pairs, of_row && g_.stages == 0 ? "[q]" : "");
   const std::string m = absl::StrCat("m", fold.any);
-  const bool is_maximum =
-      kernel_.functions[kernel_.nodes[fold.any].function].simple ==
-      Opcode::kMaximum;
   w_.Line("#pragma unroll");
   w_.Line(absl::StrCat("for (int i = 0; i < ", g_.vector / 2, "; ++i) ", m,
-                       "[i] = rdg_", is_maximum ? "max" : "min", "_bf16x2(", m,
-                       "[i], rdg_pair(", vector, ", i));"));
+                       "[i] = rdg_", IsMaximum(fold) ? "max" : "min",
+                       "_bf16x2(", m, "[i], rdg_pair(", vector, ", i));"));
 }
 
-// The pairs' results as the lanes'.
 void RowPasses::TakePairs(const Fold& fold) {
   if (fold.pairs < 0) return;
   const std::string& acc = fold.names[0];

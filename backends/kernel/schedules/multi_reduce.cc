@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/kernel/scalar_text.h"
 #include "backends/kernel/schedules/geometry.h"
 #include "hlo/base/status_macros.h"
 
@@ -29,11 +30,6 @@ constexpr int64_t kHostTile = 16;
 constexpr int64_t kLeastRowTile = 4;
 
 int Number(BoxFold f) { return static_cast<int>(f); }
-
-// Of an accumulator: small floats are carried as f32.
-int64_t CarryBytes(ElementType type) {
-  return IsFloat(type) && Info(type).bits < 32 ? 4 : StorageBytes(type);
-}
 
 uint64_t LiveMask(const Kernel& kernel) {
   uint64_t mask = 0;

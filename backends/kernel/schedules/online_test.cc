@@ -21,19 +21,9 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
 
 Kernel Built(const std::string& body) {
-  auto module = KeepModule(absl::StrCat(R"(HloModule m
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b) }
-max { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] maximum(a, b) }
-ENTRY e {)",
-                                        body, "}\n"));
-  EXPECT_EQ(module.status(), absl::OkStatus());
-  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kRowReduce));
+  auto kernel = BuildEntry(body, GroupPattern::kRowReduce);
   EXPECT_EQ(kernel.status(), absl::OkStatus());
-  return *kernel;
+  return kernel.ok() ? *kernel : Kernel();
 }
 
 // b is `reference` of the maximum m.

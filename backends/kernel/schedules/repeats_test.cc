@@ -13,9 +13,7 @@ namespace ridge {
 namespace {
 
 Kernel Built(const std::string& body) {
-  auto module = KeepModule("HloModule m\nENTRY e {\n" + body + "}\n");
-  EXPECT_EQ(module.status(), absl::OkStatus());
-  auto kernel = BuildKernel(WholeEntry(**module, GroupPattern::kLoop));
+  auto kernel = BuildEntry(body, GroupPattern::kLoop);
   EXPECT_EQ(kernel.status(), absl::OkStatus());
   return kernel.ok() ? *kernel : Kernel();
 }

@@ -19,14 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Kernel Built(const std::string& body, GroupPattern pattern) {
-  auto module = KeepModule(
-      "HloModule m\n"
-      "add { a = f32[] parameter(0) b = f32[] parameter(1)\n"
-      "  ROOT r = f32[] add(a, b) }\n"
-      "ENTRY e {\n" +
-      body + "}\n");
-  EXPECT_EQ(module.status(), absl::OkStatus());
-  auto kernel = BuildKernel(WholeEntry(**module, pattern));
+  auto kernel = BuildEntry(body, pattern);
   EXPECT_EQ(kernel.status(), absl::OkStatus());
   return kernel.ok() ? *kernel : Kernel();
 }
